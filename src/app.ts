@@ -80,13 +80,13 @@ async function open(
 ): Promise<OpenCore> {
   await prepareDataDir(config)
   const nativeBinding = nativeBindingPath(config.dataDir)
-  // Before anything opens the database, which makes a new log.
+  // Comes before anything opens the database, because opening it makes a new log.
   lookForLog(config.database.file, nativeBinding)
   const lock = await takeServeLock(config.database.file, { log, nativeBinding })
   stops.parts.push(async () => lock.release())
   const base = await openCore(config, { log, ...options, watch: true })
   stops.parts.push(base.close)
-  // Before anything acts: an older database is fenced.
+  // Comes before anything acts, because an older database is fenced.
   stops.parts.push((await startGenerationWatch(base)).stop)
   const unwatchClock = watchClock(base)
   const endCollection = startIdleCollection()

@@ -1,5 +1,5 @@
 /** Counts the prepared statements of the closures of a store's writes. */
-import type { Statement, Values } from '../src/store/database.ts'
+import type { ParameterValues, Statement } from '../src/store/database.ts'
 import type { Store } from '../src/store/store.ts'
 import type { Tx } from '../src/store/write/transaction.ts'
 
@@ -22,11 +22,11 @@ export function countStatements({ write }: Pick<Store, 'write'>): CountedStateme
         note(statement)
         return tx.execute(statement, values)
       },
-      executeEach(statement, values: readonly Values[]) {
+      executeEach(statement, values: readonly ParameterValues[]) {
         note(statement, values.length)
         return tx.executeEach(statement, values)
       },
-      insertRows(statement, rows: readonly Values[]) {
+      insertRows(statement, rows: readonly ParameterValues[]) {
         if (rows.length > 0) note(statement)
         return tx.insertRows(statement, rows)
       },

@@ -32,19 +32,19 @@ export async function stopAll(stops: Stops): Promise<void> {
   const { mail, jobs, loops, delivery, http, parts } = stops
   const startedAt = performance.now()
   const failures: unknown[] = []
-  const stopInTurn = async (each: Stop[], withinMs: number) => {
+  const stopInOrder = async (each: Stop[], withinMs: number) => {
     for (const stop of each) {
       const graceMs = Math.max(LEAST_GRACE_MS, startedAt + withinMs - performance.now())
       await stop(graceMs).catch((error: unknown) => failures.push(error))
     }
   }
   await Promise.all([
-    ...mail.splice(0).map((stop) => stopInTurn([stop], WORK_WITHIN_MS)),
-    stopInTurn(jobs.splice(0).reverse(), WORK_WITHIN_MS),
-    stopInTurn(loops.splice(0).reverse(), WORK_WITHIN_MS),
-    stopInTurn(delivery.splice(0), WORK_WITHIN_MS),
+    ...mail.splice(0).map((stop) => stopInOrder([stop], WORK_WITHIN_MS)),
+    stopInOrder(jobs.splice(0).reverse(), WORK_WITHIN_MS),
+    stopInOrder(loops.splice(0).reverse(), WORK_WITHIN_MS),
+    stopInOrder(delivery.splice(0), WORK_WITHIN_MS),
   ])
-  await stopInTurn(http.splice(0), STOP_WITHIN_MS)
-  await stopInTurn(parts.splice(0).reverse(), STOP_WITHIN_MS)
+  await stopInOrder(http.splice(0), STOP_WITHIN_MS)
+  await stopInOrder(parts.splice(0).reverse(), STOP_WITHIN_MS)
   if (failures.length > 0) throw failures[0]
 }

@@ -108,12 +108,12 @@ export const ERROR_CODES: readonly string[] = Object.keys(MEANINGS)
 /** One invalid field: its dot path, a text for people, a code for programs. */
 export type FieldError = { field: string; message: string; code: string; received?: unknown }
 
-/** A field of a request that took effect without it, or not as it was meant. */
+/** A warning about a field: the request took effect without it, or not as it was meant. */
 export type FieldWarning = {
   /** Dot path. */
   field: string
   message: string
-  /** The name, or the change, that was probably meant. */
+  /** The name or the change that was probably meant. */
   suggestion: string | null
 }
 

@@ -12,7 +12,10 @@ const SPACE = 0x20
 /** Characters that JSON writes as escapes only (RFC 8259 section 7). */
 const ESCAPED = /[\x00-\x1f"\\]/
 
-/** Begins the name in place of one that was cut out. One for all texts: new names cost V8 a shape each. */
+/**
+ * The beginning of the names that stand for names cut out. All texts share it, because V8 makes a shape for
+ * each new name.
+ */
 let marker = newMarker()
 
 function newMarker(): string {

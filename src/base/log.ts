@@ -44,7 +44,7 @@ const MAX_CAUSES = 8
 
 /** The fields that form a line's cause: texts, and names. */
 const TEXT_FIELDS = ['error', 'reason'] as const
-/** A batch that is dropped is always logged: the line is all that tells of its emails. */
+/** A line about a dropped batch is always logged, because nothing else tells of its emails. */
 const NAME_FIELDS = [
   ...(['code', 'site', 'domain', 'kind', 'cron', 'file', 'certFile', 'batch'] as const),
   ...(['part', 'line', 'column'] as const),

@@ -69,10 +69,10 @@ export function redactFields(
   return redacted
 }
 
-/** Also for the name `__proto__`. */
-function setOwn(target: Record<string, unknown>, name: string, value: unknown): void {
-  if (name !== '__proto__') target[name] = value
-  else Object.defineProperty(target, name, { value, enumerable: true })
+/** Sets the property even if its name is `__proto__`. */
+function setOwn(record: Record<string, unknown>, name: string, value: unknown): void {
+  if (name !== '__proto__') record[name] = value
+  else Object.defineProperty(record, name, { value, enumerable: true })
 }
 
 /** The id of a request may be a client's own. It has no characters of an address. */

@@ -23,7 +23,7 @@ import { requireDatabase } from './engine/require-database.ts'
 import { writeOut } from './engine/terminal.ts'
 import { escapeControls, formatFields } from './engine/text.ts'
 
-/** The server matters more. */
+/** The niceness of the command: a running server has the processor first. */
 const LOW_PRIORITY = 5
 const MIB = 1024 * 1024
 
@@ -59,7 +59,7 @@ export async function backupCommand(context: CommandContext, input: Input): Prom
     })
     const { bytes, databaseBytes } = made
     const ended = { ...attempt, bytes, databaseBytes, endedAt: now(), error: null }
-    // The file is there and verified, whatever becomes of its record.
+    // A record that fails does not fail the backup, whose file is complete and verified.
     const unrecorded = await keep(context, ended).then(() => null, describeError)
     return { made, unrecorded }
   }
@@ -80,7 +80,10 @@ function noTerminal(): UsageError {
   )
 }
 
-/** The shell opens the file, as the user who gave the command; others could read it without the umask. */
+/**
+ * Advises `backup - > FILE`: the shell then opens the file as the user who gave the command. The umask keeps
+ * other users from reading the file.
+ */
 function adviseStream({ configPath }: CommandContext, file: string): string {
   return `Use "(umask 077; ${formatCommand(['backup', '-'], configPath)} > ${quoteWord(file)})", or a folder that this user may write to.`
 }
@@ -103,7 +106,7 @@ function writerTo(terminal: CommandContext['terminal']): Sink {
   }
 }
 
-/** `unrecorded`: why the database has no record of it; null if it has. */
+/** `unrecorded`: why the database has no record of the backup; null if the record is written. */
 function report(
   file: string,
   made: Backup,

@@ -19,7 +19,7 @@ import { listOtherPlaces } from './engine/other-places.ts'
 import { escapeControls } from './engine/text.ts'
 
 export async function checkConfigCommand(context: CommandContext): Promise<Result> {
-  // Files that root can read may be unreadable for the server.
+  // Reads the files as their owner: the server's user may be refused files that root can read.
   const isFinal = context.terminal.isWholeProcess
   const { config } = await context.configuration.load({ isQuiet: true })
   const loaded = await asFileOwner(config, context.configuration.check, { isFinal })
@@ -69,7 +69,10 @@ export async function listAllWarnings(context: CommandContext, loaded: Loaded): 
   ]
 }
 
-/** A folder that is not there yet may be misspelt. Of one out of reach, nobody knows whether it is there. */
+/**
+ * Warns of configured folders that do not exist, which may be misspelt, and of folders that this user cannot
+ * look at.
+ */
 function warnOfMissing({ values, origins }: Loaded): string[] {
   return (['data_dir', 'backup.dir'] as const).flatMap((key) => {
     const folder = values[key]
@@ -125,8 +128,8 @@ async function findMailFault(context: CommandContext, config: Config): Promise<s
 }
 
 /**
- * Undefined without a database, and for one of another version: to open it would migrate it, which the server
- * does, with its lock, and with a word about how long it takes.
+ * Runs `judge` on the database. Undefined if there is no database, or if its schema is of another version:
+ * opening it would migrate it, and only the server should, which holds the lock and says how long it takes.
  */
 async function judgeDatabase<T>(
   context: CommandContext,

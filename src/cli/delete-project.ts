@@ -1,6 +1,6 @@
 /**
- * `project delete`: also for disabled projects, and for the one that sends the server's mail, which the
- * API refuses.
+ * `project delete`. The command also deletes disabled projects and the project that sends the server's mail;
+ * the API refuses both.
  */
 
 import { deleteProject } from '../features/operation/erasure/end-project.ts'

@@ -21,7 +21,7 @@ import { escapeControls, formatTable, shorten } from './engine/text.ts'
 type Made = { run: CheckRun; by: 'server' | 'command'; note: string | null }
 
 const POLL_MS = 250
-/** A run of the server ends within a minute; another may have to end first. */
+/** A run of checks ends within a minute, but the server may have to end an earlier run first. */
 const MAX_WAIT_MS = 150_000
 const MAX_SHOWN = 100
 

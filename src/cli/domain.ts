@@ -53,8 +53,8 @@ export async function verifyDomainCommand(context: CommandContext, input: Input)
 }
 
 /**
- * Why the domain may send nothing, and for how many records nobody knows. Only a required record that was not
- * found is a failure.
+ * Lists the required records that are wrong, and the number of records for which DNS did not answer.
+ * `isFailed`: a required record was not found.
  */
 function listFaults({ domain, records }: DomainRecord, servers: readonly string[]) {
   const counted = records.filter(({ purpose }) => purpose !== 'replies')

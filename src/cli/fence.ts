@@ -1,6 +1,6 @@
 /** `fence`, and the release of what a fence holds. */
 import { nativeBindingPath } from '../config/addon.ts'
-import type { HeldCounts } from '../features/operation/recovery/count-held.ts'
+import type { FencedCounts } from '../features/operation/recovery/count-fenced.ts'
 import { fenceDatabase } from '../features/operation/recovery/fence-database.ts'
 import { releaseFences } from '../features/operation/recovery/release.ts'
 import { isServed } from '../store/files/is-served.ts'
@@ -13,7 +13,7 @@ import {
 } from './engine/command.ts'
 import { formatCommand } from './engine/command-line.ts'
 
-const NAMES: Readonly<Record<keyof HeldCounts, string>> = {
+const NAMES: Readonly<Record<keyof FencedCounts, string>> = {
   emails: 'emails outside campaigns',
   campaigns: 'campaigns',
   executions: 'executions of workflows',
@@ -31,22 +31,25 @@ export async function fenceCommand(context: CommandContext): Promise<Result> {
     return fenceDatabase(core, { cause: 'command', isAlone })
   })
   const text = [
-    `Generation ${generation}. Held: ${formatHeld(held)}.`,
+    `Generation ${generation}. Held: ${formatFenced(held)}.`,
     'All sessions, invitations and links for one use have ended; keys and links in mail work.',
     `To let it go out: ${formatCommand(['queue', 'release', '--restored'], context.configPath)} [--project <id>]`,
   ]
   return { json: { generation, held }, text: text.join('\n') }
 }
 
-export async function releaseRestored(context: CommandContext, input: Input): Promise<Result> {
+export async function releaseRestoredCommand(
+  context: CommandContext,
+  input: Input,
+): Promise<Result> {
   const projectId = input.text('project')?.trim().toLowerCase()
   const released = await withCore(context, (core) => releaseFences(core, { projectId }))
-  return { json: { released }, text: `Released: ${formatHeld(released)}.` }
+  return { json: { released }, text: `Released: ${formatFenced(released)}.` }
 }
 
 /** `emails outside campaigns: 3, campaigns: 1`: the counts that are not zero. */
-export function formatHeld(counts: HeldCounts): string {
-  const names = Object.keys(NAMES) as (keyof HeldCounts)[]
+export function formatFenced(counts: FencedCounts): string {
+  const names = Object.keys(NAMES) as (keyof FencedCounts)[]
   const parts = names.filter((name) => counts[name] > 0)
   if (parts.length === 0) return 'nothing'
   return parts.map((name) => `${NAMES[name]}: ${counts[name]}`).join(', ')

@@ -5,8 +5,8 @@ import { formatInstant, formatOptionalInstant } from '../base/clock.ts'
 import {
   countInboundMessages,
   deleteInboundMessages,
-  getInboundMessage,
   listInboundMessages,
+  loadInboundMessage,
   retryFailedInboundMessages,
   retryInboundMessages,
   type ShownMessage,
@@ -91,7 +91,7 @@ export async function deleteInboundCommand(
 /** Prints the metadata with `--facts`, and for a message whose text is deleted. */
 export async function showInboundCommand(context: CommandContext, input: Input): Promise<Result> {
   const [id = ''] = input.args
-  const message = await withCore(context, (core) => getInboundMessage(core, id))
+  const message = await withCore(context, (core) => loadInboundMessage(core, id))
   if (message.raw === null || input.has('facts')) {
     return { json: toJson(message), text: toText(message) }
   }

@@ -10,16 +10,16 @@ import { loadConfig } from '../config/load.ts'
 import { DUTIES } from '../core/areas.ts'
 import { openCore } from '../core/open-core.ts'
 import type { OutsideFile } from '../features/operation/backup/archive/manifest.ts'
+import { relocateConfig } from '../features/operation/backup/restore/data-folder.ts'
 import {
   type Restored,
   restoreBackup,
 } from '../features/operation/backup/restore/restore-backup.ts'
-import { relocateConfig } from '../features/operation/backup/restore/target-folder.ts'
 import type { CommandContext, Input, Result } from './engine/command.ts'
 import { formatCommand } from './engine/command-line.ts'
 import { asFileOwner } from './engine/file-owner.ts'
 import { escapeControls } from './engine/text.ts'
-import { formatHeld } from './fence.ts'
+import { formatFenced } from './fence.ts'
 import { UNIT_FILE } from './systemd/unit.ts'
 import { openArchive } from './verify.ts'
 
@@ -60,7 +60,7 @@ export async function restoreCommand(context: CommandContext, input: Input): Pro
   }
 }
 
-/** The configuration of `--to`: the folder alone counts, and a secret of the environment. */
+/** The configuration for `--to`: the defaults in that folder, with the secret of the environment if there is one. */
 function configOf({ terminal, configPath }: CommandContext, folder: string): Config {
   const secret = terminal.env.PILLARBOX_SECRET
   const env = {
@@ -72,8 +72,8 @@ function configOf({ terminal, configPath }: CommandContext, folder: string): Con
 }
 
 /**
- * The file whose owner becomes the owner of the folder, if root makes it: that of `--config`, else that of
- * the service. One that lies in the present folder may be another user's.
+ * If root makes the folder, the owner of this file becomes its owner: the file of `--config`, else that of
+ * the service. A file in the present folder does not count, because it may be another user's.
  */
 function ownerFileOf({
   terminal,
@@ -133,7 +133,8 @@ function locateNeeded(
     if (isReplaced || typeof value !== 'string' || path.isAbsolute(value)) return one
     return { ...one, copyTo: path.resolve(path.dirname(written.file), value) }
   })
-  // A setting that is not given may have the file of another one.
+  // A setting without a value of its own may use the file of another setting, such as the certificate of
+  // submission.
   return named.map((one) =>
     given.has(one.key) ? one : { ...named.find(({ place }) => place === one.place), ...one },
   )
@@ -190,7 +191,7 @@ function report(
       : `The last person who unsubscribed or complained, as far as the backup knows, did so at ${formatSecond(newestWishAt)}: newer wishes are lost.`,
     'Take over from elsewhere what you know of them before mail goes out again.',
     '',
-    `Held: ${formatHeld(held)}.`,
+    `Held: ${formatFenced(held)}.`,
     'Keys, links in mail and return paths work. All sessions, invitations and links for one use have ended.',
     ...written.advice,
     ...(secrets?.secretPrevious == null

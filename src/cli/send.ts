@@ -58,7 +58,7 @@ export async function sendCommand(context: CommandContext, input: Input): Promis
   })
 }
 
-/** Of the suppression that ended the email, unless somebody removed it since. */
+/** The reason of the suppression that ended the email, or `removed since`. */
 async function findReason(
   core: OpenCore,
   { project, recipient }: { project: Project; recipient: string },

@@ -32,7 +32,8 @@ export async function serveCommand(context: CommandContext): Promise<Result> {
 }
 
 async function serve(context: CommandContext): Promise<Result> {
-  // Again, because the server reads its certificates as this user.
+  // Loads the configuration again, now as the owner of the files: the server reads its certificates as this
+  // user.
   const loaded = await context.configuration.check()
   const counters = createCounters()
   const log = createLog(loaded.config.log.level, undefined, {
@@ -77,8 +78,8 @@ async function stop(app: App, log: Log): Promise<void> {
 }
 
 /**
- * Listens for the first signal only; the second one has its default effect. SIGHUP has none any more: shells send
- * their jobs a second one when a terminal is closed.
+ * Listens for the first signal only; a second SIGTERM or SIGINT kills the process. A second SIGHUP has no
+ * effect, because shells send their jobs two when a terminal is closed.
  */
 function waitForSignal(signals: Signals) {
   const { promise, resolve } = Promise.withResolvers<NodeJS.Signals>()

@@ -3,7 +3,7 @@ import { formatInstant } from '../base/clock.ts'
 import type { OpenCore } from '../core/open-core.ts'
 import { collect } from '../features/ground/listing.ts'
 import {
-  confirmHeld,
+  confirmHeldSuppressions,
   type HeldView,
   listHeld,
 } from '../features/mail/suppressions/held-suppressions.ts'
@@ -54,7 +54,7 @@ export async function listSuppressionsCommand(
   return { json: { data: items, ...end }, text: `${table}${more}` }
 }
 
-/** An empty list is told apart from a search without a hit. */
+/** Says whether the list is empty or the search found nothing. */
 function describeNone({
   search,
   reason,
@@ -119,7 +119,7 @@ export async function confirmSuppressionsCommand(
   input: Input,
 ): Promise<Result> {
   const scope = readScope(input)
-  const done = await onProject(context, input, (core) => confirmHeld(core, scope))
+  const done = await onProject(context, input, (core) => confirmHeldSuppressions(core, scope))
   const lines = [
     `Suppressed and unsubscribed since ${formatInstant(scope.since)}: ${done.suppressed}.`,
     ...(done.dropped > 0

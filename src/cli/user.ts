@@ -22,7 +22,7 @@ import {
   withCore,
 } from './engine/command.ts'
 import { escapeControls, formatRecords } from './engine/text.ts'
-import { choosePassword } from './options/password.ts'
+import { readGivenPassword } from './options/password.ts'
 
 export function createUserCommand(context: CommandContext, input: Input): Promise<Result> {
   const first = { ...context, makesDataDir: true }
@@ -40,7 +40,7 @@ async function withPassword(
   verb: { act: (core: OpenCore, user: UserInput) => Promise<CreatedUser>; done: string },
 ): Promise<Result> {
   const user = await withCore(context, async (core) => {
-    const password = await choosePassword(context.terminal, input)
+    const password = await readGivenPassword(context.terminal, input)
     const isOperator = input.has('operator')
     return verb.act(core, { address: input.required('email'), password, isOperator })
   })

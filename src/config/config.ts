@@ -24,7 +24,7 @@ export type AcmeConfig = {
   eab: { kid: string; hmacKey: string } | null
   /** A-labels; at least one. */
   domains: readonly string[]
-  /** Where challenges are answered; empty: at `http.listen` only. */
+  /** The addresses where challenges are answered; empty: at `http.listen` only. */
   listen: readonly ListenAddress[]
   /** Absolute. Holds the account's key, the certificate with its key, and the state of orders. */
   folder: string
@@ -126,8 +126,8 @@ export type Config = {
     relay: RelayConfig | null
   }
   /**
-   * `servers`: `address` or `address:port`; empty: the system's. `canary`: A-labels of domains that
-   * certainly exist; empty: every "no such domain" is believed.
+   * `servers`: `address` or `address:port`; empty: the servers of the system. `canary`: A-labels of domains
+   * that certainly exist, "no such domain" is believed only while one of them resolves; empty: always.
    */
   dns: { servers: readonly string[]; canary: readonly string[] }
   inbound: {

@@ -169,7 +169,7 @@ function checkAcmeDomains(values: SettingValues): Finding[] {
     .map((name) => ({ key, found: describeFound(name), expected: 'a public host name with a dot' }))
 }
 
-/** HTTPS opens with the certificate, so it cannot answer the challenges for it. */
+/** HTTPS opens once there is a certificate, so it cannot answer the challenges for the first one. */
 function checkAcmeListen(values: SettingValues): Finding[] {
   const key = 'acme.listen'
   if (values[key].length > 0 || !isOrderedFor(values, 'http')) return []

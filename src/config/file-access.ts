@@ -37,8 +37,8 @@ export function giveTo(uid: number, folder: string): string {
 }
 
 /**
- * `run it as root or as pillarbox`: who may use the files of that user. Files of root that the server cannot
- * open do not get better by another command of root.
+ * `run it as root or as pillarbox`: who may use the files of that user. If the server cannot open files of
+ * root, these files need another owner; a further command of root would not help.
  */
 export function runAs(uid: number, place?: string): string {
   if (uid !== 0) return `run it as root or as ${userName(uid)}`
@@ -47,7 +47,7 @@ export function runAs(uid: number, place?: string): string {
   return `if the server runs as ${userName(present)}, as root run "${giveTo(present, place)}", otherwise run it as root`
 }
 
-export type Refusal = {
+export type FileRefusal = {
   found: string
   /** The file itself, or the folder on the way that the user cannot enter. */
   obstacle: string
@@ -56,7 +56,7 @@ export type Refusal = {
 }
 
 /** Why this user cannot read a file that `isRefused`. */
-export function describeUnreadable(file: string): Refusal {
+export function describeUnreadable(file: string): FileRefusal {
   const { path: obstacle, uid } = findObstacle(file)
   const isEntered = obstacle === file
   const found = isEntered

@@ -12,7 +12,7 @@ import type { Config } from './config.ts'
 import { findContradictions } from './contradictions.ts'
 import { type Origins, takeEffect } from './layers/effective.ts'
 import { type FileSearch, readConfigFile, readToml } from './layers/file.ts'
-import { type Given, type Layer, unknownKey } from './layers/given.ts'
+import { type GivenValue, type Layer, unknownKey } from './layers/given.ts'
 import { ConfigError, type Problem } from './problems.ts'
 import {
   isSettingKey,
@@ -142,7 +142,7 @@ function chooseSubmissionTls(values: SettingValues) {
  * separated by commas or written as a JSON array.
  */
 export function readEnvironment(env: NodeJS.ProcessEnv): Layer {
-  const given = new Map<string, Given>()
+  const given = new Map<string, GivenValue>()
   const problems: Problem[] = []
   for (const [name, text] of Object.entries(env)) {
     if (!name.startsWith(PREFIX) || name === API_KEY_VARIABLE || text === undefined) continue

@@ -5,7 +5,7 @@
 import { type Setting, setting } from './setting.ts'
 import * as kind from './values/kinds.ts'
 
-/** By default. */
+/** The defaults of a pair of limits. */
 type Limits = readonly [warning: number, critical: number]
 type Level = 'warning' | 'critical'
 type Settings<Key extends string> = Record<Key, Setting<number>>
@@ -28,7 +28,10 @@ export const securityLimits = {
   ...numbers('young_complaint_7d', `complaints of ${YOUNG} in 7 days`, [10, 20]),
 }
 
-/** `security.<name>_warning_percent` and its critical one. `events`: which ones count, in words. */
+/**
+ * The settings `security.<name>_warning_percent` and `security.<name>_critical_percent`. `events`: the events
+ * that count, in words.
+ */
 function percentages<Name extends string>(
   name: Name,
   events: string,
@@ -42,7 +45,7 @@ function percentages<Name extends string>(
   } as Settings<`security.${Name}_${Level}_percent`>
 }
 
-/** `security.<name>_warning` and its critical one. */
+/** The settings `security.<name>_warning` and `security.<name>_critical`. */
 function numbers<Name extends string>(
   name: Name,
   events: string,

@@ -5,11 +5,11 @@ import path from 'node:path'
 import type { Config } from './config.ts'
 import { ConfigError } from './problems.ts'
 
-/** Below `data_dir`, while a restore runs or after it was interrupted. */
+/** A folder in `data_dir` that exists while a restore runs, and after one was interrupted. */
 export const RESTORING_FOLDER = '.restoring'
 
 /**
- * Removes what a restore left that ended but for this.
+ * If the restore was complete, removes its folder.
  * @throws ConfigError when the folder is incomplete
  */
 export async function refuseUnfinishedRestore({
@@ -18,7 +18,7 @@ export async function refuseUnfinishedRestore({
 }: Pick<Config, 'dataDir' | 'database'>): Promise<void> {
   const folder = path.join(dataDir, RESTORING_FOLDER)
   if (!existsSync(folder)) return
-  // The database comes last.
+  // A restore puts the database in place last, so this one was complete.
   if (existsSync(database.file)) return rm(folder, { recursive: true, force: true })
   const found = 'a folder in which "pillarbox restore" runs or was interrupted'
   const expected = 'a restore that has ended: run "pillarbox restore" again'

@@ -1,4 +1,4 @@
-/** The eight areas, in their order: each may import those before it. What they hand in, joined. */
+/** Joins what the eight areas hand in. They stand in their order: each may import those before it. */
 import { ground } from '../features/ground/area.ts'
 import type { Area, AreaJob, Duties } from '../features/ground/manifest/area.ts'
 import { incoming } from '../features/incoming/area.ts'
@@ -35,7 +35,7 @@ const JOBS = AREAS.flatMap(({ jobs, retentions }) => [...jobs, ...retentions.map
 export const DUTIES: Duties = {
   tables: AREAS.flatMap(({ tables }) => tables),
   references: AREAS.flatMap(({ references }) => references),
-  heldKinds: JOBS.flatMap((job) => ('fence' in job && job.fence === 'held' ? [job.name] : [])),
+  fencedKinds: JOBS.flatMap((job) => ('fence' in job && job.fence === 'waits' ? [job.name] : [])),
 }
 
 function toJob(retention: Retention): AreaJob<Core> {

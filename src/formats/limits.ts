@@ -19,13 +19,13 @@ export const MAX_SUBJECT_LENGTH = 998
 export const MAX_DISPLAY_NAME_LENGTH = 998
 
 /** Header fields that a caller may add to one message. */
-export const MAX_HEADERS = 50
+export const MAX_EXTRA_HEADERS = 50
 
-/** Characters of the name of such a field. */
+/** Characters of the name of a field that a caller adds. */
 export const MAX_HEADER_NAME_LENGTH = 255
 
-/** Characters of the value of such a field. */
-export const MAX_HEADER_VALUE_LENGTH = 998
+/** Characters of the value of a field that a caller adds. */
+export const MAX_EXTRA_HEADER_VALUE_LENGTH = 998
 
 /** Characters of a message id or content id that Pillarbox writes, without its angle brackets. */
 export const MAX_WRITTEN_ID_LENGTH = 900

@@ -28,7 +28,7 @@ const PIECE_LENGTH = 12
 
 const REFERENCES: Readonly<Record<string, string>> = { sol: '/', quest: '?', equals: '=' }
 
-/** Where a token begins and ends; breaks may be in it. */
+/** Where a token begins and ends; line breaks may be in it. */
 type Span = { from: number; to: number }
 
 /** Returns the tokens of the links in a text that no program has encoded or broken. */
@@ -91,7 +91,10 @@ function replaceTokens(text: string, replace: (token: string) => string): string
   return shown + text.slice(shownTo)
 }
 
-/** Whatever the text, two passes at most: most words have a digit or two, and no run is long enough. */
+/**
+ * Looks for runs of digits that are long enough, which few texts have, and reads them again: at
+ * most two passes over any text.
+ */
 function findTokens(text: string): Span[] {
   const found: Span[] = []
   let count = 0
@@ -117,7 +120,9 @@ function findTokens(text: string): Span[] {
   return found
 }
 
-/** Where the digits of the run are that begins at `start`; the first ones are enough. */
+/**
+ * The offsets of the first digits of the run that begins at `start`: as many as a token can need.
+ */
 function listDigits(text: string, start: number): number[] {
   const digits: number[] = []
   let at = start
@@ -129,14 +134,14 @@ function listDigits(text: string, start: number): number[] {
   return digits
 }
 
-/** `digits`: where the digits of a run are. */
+/** `digits`: the offsets of the digits of a run. */
 function findToken(text: string, digits: readonly number[]): Span[] {
   for (const lead of LEADS) {
     const from = digits[lead]
     const last = digits[lead + TOKEN_LENGTH - 1]
     if (from === undefined || last === undefined) return []
     const before = text.slice(Math.max(0, from - MAX_PATH_LENGTH), from)
-    // Before a break, the sign of equality is the link's, or that of a soft break.
+    // A sign of equality before a break belongs to the link, or to a soft break.
     if ([BREAK, HARD_BREAK].some((pattern) => PATH.test(decode(before.replace(pattern, ''))))) {
       return [{ from, to: last + 1 }]
     }
@@ -162,7 +167,10 @@ function skipBreak(text: string, at: number): number {
   return next
 }
 
-/** Takes each layer off once: a link in a link of a mail that another mail quotes. */
+/**
+ * Removes each layer of encoding once, as of a link within a link of a mail that another mail
+ * quotes.
+ */
 function decode(text: string): string {
   return text
     .replace(/=([0-9A-F]{2})/g, fromHex)

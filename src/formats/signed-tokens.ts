@@ -27,9 +27,9 @@ const MAIL_UNSUBSCRIBE = 'u.'
 export type TokenKey = HmacKey
 
 /**
- * The contact of a hosted page, the email whose link led there, and the digest of the address that the mail
- * went to (`Keyring.addressDigest`). A link for an address that is no contact's names no contact. Tokens of
- * earlier versions have no digest.
+ * The contact of a hosted page, the email whose link led there, and the digest of the address that
+ * the mail went to (`Keyring.addressDigest`). A link for an address without a contact names no
+ * contact. Tokens of earlier versions have no digest.
  */
 export type PageToken = {
   contactId: string | undefined

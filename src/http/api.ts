@@ -7,13 +7,16 @@ import { createCompressor } from './exchange/compression/compress.ts'
 import type { RateLimiters } from './exchange/exchange.ts'
 import { createHostCheck } from './exchange/own-host.ts'
 import { createTraffic } from './exchange/traffic.ts'
-import { type Answer, mount } from './mount.ts'
+import { type AnswerRequest, mount } from './mount.ts'
 import { createLayout } from './pages/layout.ts'
 import type { Route } from './route.ts'
 import { createRoutes } from './route-table.ts'
 import { createAddressList } from './server/client-address.ts'
 
-/** The memory for all answers, for those to one address, and for those of one project, which leave half to others. */
+/**
+ * The memory for all answers, for the answers to one address, and for the answers of one project, which leave
+ * half of it to other projects.
+ */
 const ANSWER_LIMITS = {
   totalBytes: 256 * 1024 * 1024,
   addressBytes: 64 * 1024 * 1024,
@@ -34,7 +37,7 @@ type ApiDeps = {
   stopping: AbortSignal
 }
 
-export function createApi({ core, limiters, requestLog, stopping }: ApiDeps): Answer {
+export function createApi({ core, limiters, requestLog, stopping }: ApiDeps): AnswerRequest {
   const proxies = createAddressList(core.config.http.trustedProxies)
   const traffic = createTraffic()
   const answers = createAnswerAllowance(ANSWER_LIMITS, core.counters)

@@ -25,7 +25,7 @@ const TOO_LONG_ENCODED = `Percent-encoded data: URIs may have at most ${MAX_ENCO
 
 const NOT_BASE64 = 'Must be base64 (RFC 4648), or a data: URI'
 
-/** Of a file whose name says nothing. */
+/** The type of a file whose name has no known extension. */
 const UNKNOWN_TYPE = 'application/octet-stream'
 
 const contentType = z
@@ -112,7 +112,10 @@ function isContent(content: string): boolean {
   return isLong(content) || isBase64(content)
 }
 
-/** Adds up what is to be decoded before it decodes any of it. */
+/**
+ * Turns the items into stored attachments. The lengths of all encoded `data:` URIs are added up before the
+ * first is decoded.
+ */
 function unpackAll(items: readonly Given[], context: z.RefinementCtx): StoredAttachment[] {
   const uris = items.map(({ content }) => (isDataUri(content) ? readDataUri(content) : undefined))
   let encoded = 0
@@ -159,7 +162,7 @@ function isLong(content: string): boolean {
   return content.length > MAX_QUICK_BASE64_LENGTH
 }
 
-/** Undefined for what is no media type. */
+/** The media type; undefined if the text is none. */
 function typeOf(mediaType: string | null): string | undefined {
   if (mediaType === null) return undefined
   const type = parseContentType(mediaType)?.type

@@ -1,4 +1,7 @@
-/** Warns of placeholders of other services in a text that is saved: they go out as they are, or print nothing. */
+/**
+ * Warns of placeholders of other services in a text that is saved: such a placeholder is sent unchanged, or
+ * prints nothing.
+ */
 import type { FieldWarning } from '../base/errors.ts'
 import { findForeignSyntax } from '../features/mail/templates/foreign-syntax.ts'
 

@@ -1,8 +1,9 @@
 /**
- * Values of a request for what its record shows and the operation does not set, such as the `status` of a
- * campaign. A client may send back a record as it read it; a value that differs from the record after the
- * request has had no effect, and the answer says so. What changes by itself, such as a count, an instant or the
- * reason of a state, and keys and ids say nothing of what a client wants. Addresses are the same in any case.
+ * Warns of values for fields that the record shows and the operation does not set, such as the `status` of a
+ * campaign. A client may send back a record as it read it, so only a value that differs from the record after
+ * the request is named: it had no effect. Fields that change by themselves (counts, instants, reasons of
+ * states), keys and ids are left out, because their values say nothing of a client's wish. Addresses are
+ * compared without regard to case.
  */
 import type { FieldWarning } from '../base/errors.ts'
 import type { NameTree } from './name-tree.ts'
@@ -16,7 +17,7 @@ const NOT_WANTED =
 /** Texts are shown up to this length. */
 const MAX_SHOWN_LENGTH = 60
 
-/** `ways`: by name, how the value changes. */
+/** `ways`: by field, the call that changes the value. */
 export function createKeptCheck(
   tree: NameTree | undefined,
   ways: Readonly<Record<string, string>>,

@@ -1,9 +1,9 @@
-/** A warning of an error that an edit puts in force, because the workflow is enabled. */
+/** Warns of an error in an edit of an enabled workflow, where the edit takes effect at once. */
 import { type Edited, findLiveError } from '../features/outreach/workflows/definition/validate.ts'
 import type { ProjectCall, RouteDeps } from './route.ts'
 import { uuidKeyOf } from './uuid-key.ts'
 
-/** `field`: of the request. */
+/** `field`: the field of the request that the warning names. */
 export async function warnOfLiveError(
   core: RouteDeps['core'],
   call: ProjectCall<unknown, unknown>,

@@ -11,13 +11,13 @@ import { errorResponse } from './exchange/error-response.ts'
 import type { ExchangeDeps } from './exchange/exchange.ts'
 import { respond } from './exchange/respond.ts'
 import { sendWhole } from './exchange/send-response.ts'
+import { readRequestTarget } from './request-target.ts'
 import { commonHeaders, PREFLIGHT_HEADERS } from './response.ts'
 import { METHODS, openOperation, openRoute, type Route } from './route.ts'
 import { createRouter, type Router } from './router.ts'
-import { readTarget } from './target.ts'
 
 /** Resolves when the request has its answer, or the first piece of one that is long. */
-export type Answer = (incoming: IncomingMessage, outgoing: ServerResponse) => Promise<void>
+export type AnswerRequest = (incoming: IncomingMessage, outgoing: ServerResponse) => Promise<void>
 
 const preflight = openRoute(
   { method: 'GET', path: '/v1/*' },
@@ -29,7 +29,7 @@ const preflight = openRoute(
     handle: () => ({ status: 200, body: '', headers: PREFLIGHT_HEADERS }),
   }),
 )
-/** What listmonk calls these. */
+/** The paths of listmonk, and ours for the same. */
 const OTHER_WORDS: readonly [theirs: string, ours: string][] = [
   ['/import/subscribers', '/contacts/import'],
   ['/subscribers', '/contacts'],
@@ -38,7 +38,7 @@ const OTHER_WORDS: readonly [theirs: string, ours: string][] = [
   ['/bounces', '/suppressions'],
 ]
 
-/** Says whether a route has this method and path. */
+/** Whether a route has the method of the request and this path. */
 type Exists = (path: string) => boolean
 
 const SLASH = 'with the slash at the end of the base address: '
@@ -47,12 +47,12 @@ const OTHER_SENDING =
   /^(?:\/api)?(?:\/v[1-4](?:\.\d)?)?\/(?:emails?(?:\/batch|\/send)?|mail\/send|messages(?:\/send)?|smtp\/email)\/?$/
 
 /** @throws TypeError for a route whose requests an earlier one takes */
-export function mount(deps: ExchangeDeps, routes: readonly Route[]): Answer {
+export function mount(deps: ExchangeDeps, routes: readonly Route[]): AnswerRequest {
   const own = routes.map((route) => ({ method: route.method, path: route.path, route }))
   const router = createRouter([...own, { method: 'OPTIONS', path: '/v1/*', route: preflight }])
   const unknown = { route: unknownRoute(router, deps.core.config.baseUrl), params: {} }
   return async (incoming, outgoing) => {
-    const target = readTarget(incoming)
+    const target = readRequestTarget(incoming)
     if (target === undefined) return refuseTarget(deps.core, outgoing)
     const { method = '' } = incoming
     const found = router.find(method === 'HEAD' ? 'GET' : method, target.path)
@@ -122,7 +122,7 @@ function adviseLostPath(
   return found.startsWith('/v1/') ? `${here} ${below(baseUrl)}` : here
 }
 
-/** For what a program of another sender's API asks. */
+/** Advice for a program that was made for another sender's API and wants to send. */
 function adviseSending(method: string, path: string): string | undefined {
   return method === 'POST' && OTHER_SENDING.test(path) ? 'To send: POST /v1/send.' : undefined
 }
@@ -135,7 +135,7 @@ function isElsewhere(path: string): boolean {
   return path.startsWith('/api/') || path.startsWith('/v1/v1/')
 }
 
-/** The paths that such a program may mean: without its additions, with its losses restored. */
+/** The paths that the client may mean: without the parts that such programs add, and with those that they lose. */
 function candidates(path: string): string[] {
   const bare = path.endsWith('/') ? path.slice(0, -1) : path
   const rest = bare.replace(/^\/api(?=\/)/, '').replace(/^(?:\/v1)+(?=\/)/, '')

@@ -1,21 +1,24 @@
 /**
- * The names that a schema knows, for finding those of a request that it does not. The tree is made once
- * for a schema, because a walk of zod's own definitions costs more than the validation of a short body.
+ * Finds the names in a request that its schema does not know. The tree of a schema's names is made once,
+ * because a walk of zod's own definitions costs more than the validation of a short body.
  */
 import type { z } from 'zod'
 import type { UnknownName } from '../base/errors.ts'
 
 type Schema = z.core.$ZodType
 
-/** Whether a field of a record holds a list or an object, or neither. */
+/** The values of a field of a record: lists or objects (`nested`), others (`plain`), or either (`any`). */
 type Shown = 'nested' | 'plain' | 'any'
 
-/** What is known of a value: the fields of an object, and the members of a list or a map. */
+/**
+ * The names that a schema knows in a value: the fields of an object, and the names in the members of a list
+ * or a map.
+ */
 export type NameTree = {
   fields: ReadonlyMap<string, NameTree | undefined> | undefined
   /** Fields that the record shows and requests cannot set. */
   readOnly: ReadonlyMap<string, Shown>
-  /** The schema keeps any other field, too. */
+  /** Whether the schema keeps any other field too. */
   isOpen: boolean
   members: NameTree | undefined
 }

@@ -6,11 +6,10 @@ import { z } from 'zod'
 import { MAX_IDEMPOTENCY_KEY_LENGTH } from '../features/ground/requests/idempotency.ts'
 import { ruleOf } from '../features/tenancy/accounts/callers/caller.ts'
 import { fieldWarnings } from '../records/fields.ts'
-import { findExample } from './examples/all.ts'
-import type { OperationExample } from './examples/operation-example.ts'
 import { needsOwnHost } from './exchange/own-host.ts'
 import { CSV_TYPE } from './exchange/table.ts'
-import type { ResponseDoc, Route } from './route.ts'
+import type { Route } from './route.ts'
+import type { OperationExample, ResponseDoc } from './route-docs.ts'
 
 type Server = { url: string; version: string }
 
@@ -66,7 +65,7 @@ function listTags(routes: readonly Route[]) {
 
 function describeRoute(route: Route) {
   const { method, path, tag, summary, description, callers } = route
-  const example = findExample(method, path)
+  const example = route.example?.()
   return {
     method: method.toLowerCase() as Lowercase<typeof method>,
     path: path.replaceAll(/:([A-Za-z]+)/g, '{$1}'),
@@ -216,7 +215,7 @@ function refusalStatuses(route: Route): number[] {
   if (rule?.isData) statuses.add(409)
   // The header names no project.
   if (session?.project === 'header') statuses.add(400)
-  // The address of the user is not verified, the project is one of others, or the role is missing.
+  // The user has not verified the address, is no member of the project, or lacks the role.
   if (session !== undefined && !session.mayBeUnverified) statuses.add(403)
   if (session?.project === 'path') statuses.add(404)
   if (method !== 'GET' && (session !== undefined || path.startsWith('/auth/'))) {
@@ -226,7 +225,7 @@ function refusalStatuses(route: Route): number[] {
   }
   if (query !== undefined) statuses.add(400)
   if (body !== undefined) for (const status of [400, 408, 413, 415]) statuses.add(status)
-  // It waits for a body that it does not take.
+  // The call reads a body that it does not take, and the body may arrive too slowly.
   if (expectsNoBody) statuses.add(408)
   return [...statuses].sort((one, other) => one - other)
 }

@@ -1,7 +1,7 @@
 /**
- * Preferences of a request (RFC 7240): names in any case, values as tokens or quoted strings. Of a name that comes
- * more than once the first counts (section 2). What is no preference is passed over; nothing is read behind a quoted
- * string without end.
+ * Reads the preferences of a request (RFC 7240): names in any case, values as tokens or quoted strings. If a
+ * name is repeated, the first one counts (section 2). Members that are no preference are passed over; nothing
+ * is read after a quoted string that does not end.
  */
 import type { IncomingHttpHeaders } from 'node:http'
 

@@ -23,10 +23,10 @@ type Schemas<Query, Body> = {
   query?: z.ZodType<Query>
   body?: z.ZodType<Body>
   names?: NameRules
-  /** Browsers send forms: nobody would see a warning. */
+  /** The body is an HTML form: browsers show no warnings, so there are none. */
   takesForm?: boolean
   responses: Readonly<Record<number, { schema?: z.ZodType; isTableToo?: boolean }>>
-  /** How the same comes as CSV, if not by `Accept: text/csv`. */
+  /** How a client gets the same as CSV, if not by `Accept: text/csv`. */
   csvWay?: string
   takesIdempotencyKey?: boolean
 }
@@ -48,13 +48,13 @@ type ReadRequest<Query, Body> = {
 type RequestReader<Query, Body> = {
   /** @throws AppError VALIDATION_ERROR */
   read(request: Request): ReadRequest<Query, Body>
-  /** Warns of what the request gave and the record in the answer does not have. */
+  /** Warns of values in the request that the record in the answer does not have. */
   checkAnswer(request: Pick<Request, 'body' | 'warn'>, response: HttpResponse): HttpResponse
 }
 
 const ACCEPT_CSV = 'For CSV send the header Accept: text/csv'
 
-export function createReader<Query, Body>(
+export function createRequestReader<Query, Body>(
   schemas: Schemas<Query, Body>,
 ): RequestReader<Query, Body> {
   const { query, body, names = {}, takesForm = false, responses } = schemas
@@ -102,7 +102,7 @@ function withKeyAlias(names: NameRules): NameRules {
   return { ...names, aliases }
 }
 
-/** Without the key that was meant, a repeated request takes effect again. */
+/** Warns of `X-Idempotency-Key`: it is ignored, so a repeated request would take effect again. */
 function warnOfKeyHeader({ incoming: { headers }, warn }: Request): void {
   if (headers['x-idempotency-key'] === undefined || headers['idempotency-key'] !== undefined) return
   const message = 'There is no such header, so it was ignored; did you mean Idempotency-Key?'
@@ -110,8 +110,8 @@ function warnOfKeyHeader({ incoming: { headers }, warn }: Request): void {
 }
 
 /**
- * Adds names that were refused, or that stand in place of what is wrong or missing, to the errors of the
- * schema.
+ * Adds unknown names to the errors of the schema: names that are refused, and names that probably stand for a
+ * field that is wrong or missing.
  */
 function refusedWith<Value>(
   given: unknown,
@@ -130,7 +130,7 @@ function refusedWith<Value>(
     const missing = error.fields.filter(isAway).map(({ field }) => field)
     const meant = ignored.flatMap((warning): FieldError[] => {
       const place = placeOf(warning)
-      // What belongs outside the body stands in place of no field.
+      // A suggestion with a blank, such as `the header Idempotency-Key`, names no field of the body.
       if (place.includes(' ')) return []
       const isInPlace = wrong.has(place) || (isRule && isAbsent(given, place))
       const beside = missing.filter((field) => parentOf(field) === parentOf(warning.field))

@@ -8,15 +8,15 @@ export type HttpResponse = {
   status: number
   body: string | Uint8Array<ArrayBuffer> | AsyncIterable<Uint8Array>
   headers: Readonly<Record<string, string>>
-  /** What a JSON body was made from. */
+  /** The value that a JSON body was made from. */
   value?: unknown
   /** The body has the warnings of the call already, in a list of its own. */
   hasWarnings?: true
   /**
-   * Bytes that the body keeps in memory until its end. Unless given: the whole of one that is complete,
-   * and what was reserved for one of several pieces.
+   * Bytes that the body keeps in memory until its end. By default the length of a complete body, and the
+   * reserved memory of a body in pieces.
    */
-  heldBytes?: number
+  reservedBytes?: number
   /** Values of Set-Cookie header fields. */
   cookies?: readonly string[]
 }

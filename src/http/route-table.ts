@@ -89,7 +89,7 @@ import * as workflowSteps from './routes/workflows/steps.ts'
 import * as workflowTransitions from './routes/workflows/transitions.ts'
 import * as workflows from './routes/workflows/workflows.ts'
 
-/** The types reject a route whose operation takes other callers than the route admits. */
+/** These types reject a route whose operation takes other callers than the route admits. */
 type RouteRow =
   | Row<'anyone', Operation<RawCall>>
   | Row<ProjectCallers, Operation<CallerCall<ProjectCaller>>>

@@ -18,15 +18,16 @@ import type {
   SessionUser,
   UserCaller,
 } from '../features/tenancy/accounts/callers/caller.ts'
-import type { Project, Role, Session } from '../features/tenancy/accounts/rows.ts'
+import type { LoginSession, Project, Role } from '../features/tenancy/accounts/rows.ts'
 import type { WaitingLimits } from '../turns/turns.ts'
 import type { BodyStream } from './body/body-stream.ts'
 import type { AnswerAllowance } from './exchange/answer-allowance.ts'
 import { mayCompress } from './exchange/compression/compressed-routes.ts'
 import type { Traffic } from './exchange/traffic.ts'
 import type { Layout } from './pages/layout.ts'
-import { createReader } from './request-reader.ts'
+import { createRequestReader } from './request-reader.ts'
 import type { HttpResponse } from './response.ts'
+import type { OperationExample, ResponseDoc } from './route-docs.ts'
 import type { AddressList } from './server/client-address.ts'
 import type { NameRules } from './unknown-names.ts'
 
@@ -51,17 +52,20 @@ export type RawCall = {
   /** Reads the body of an operation that declares none. @throws AppError like `readJson` of `body.ts` */
   readJson(maxBytes: number): Promise<unknown>
   /**
-   * Waits for memory for an answer of that size, in place of the `answerBytes` of the operation. A call that
-   * has changed something does not wait, because its result must be told.
+   * Waits for memory for an answer of that size, which replaces the `answerBytes` of the operation. A call
+   * that has changed something does not wait, because its result must be told.
    * @throws AppError EXTERNAL_SERVICE_ERROR without memory for ten seconds; as `answerLimits`
    */
   reserve(bytes: number): Promise<void>
   idempotencyKey: string | undefined
-  /** Adds a warning to an answer that is a JSON object: it took effect, but not all as it was meant. */
+  /**
+   * Adds a warning to an answer that is a JSON object: the call took effect, but perhaps not as its client
+   * meant it.
+   */
   warn(warning: FieldWarning): void
-  /** Those so far; when the handler begins, all of the names that nothing reads. */
+  /** The warnings so far. When the handler begins, these are the warnings of unknown names. */
   warnings: readonly FieldWarning[]
-  /** As `warn`, of names that nothing reads; refuses them if the client wants that. @throws AppError VALIDATION_ERROR */
+  /** Warns of names that nothing reads, or refuses them if the client wants that. @throws AppError VALIDATION_ERROR */
   reportUnknown(names: readonly UnknownName[]): void
   /** Null on routes that anyone may call. */
   caller: Caller | null
@@ -82,22 +86,12 @@ type CallBy<Kind extends Caller, Query, Body> = Omit<Call<Query, Body>, 'caller'
 export type ProjectCall<Query, Body> = CallBy<ProjectCaller, Query, Body> & { project: Project }
 export type UserCall<Query, Body> = CallBy<UserCaller, Query, Body> & {
   user: SessionUser
-  session: Session
+  session: LoginSession
 }
 type MemberCall<Query, Body> = CallBy<MemberCaller, Query, Body> & {
   user: SessionUser
   role: Role
   project: Project
-}
-
-export type ResponseDoc = {
-  description: string
-  schema?: z.ZodType
-  contentType?: string
-  /** Clients that prefer CSV get the same as a table (`exchange/table.ts`). */
-  isTableToo?: boolean
-  /** Descriptions of header fields, by name. */
-  headers?: Readonly<Record<string, string>>
 }
 
 type Shape<Query, Body> = {
@@ -108,9 +102,9 @@ type Shape<Query, Body> = {
   params?: Readonly<Record<string, string>>
   query?: z.ZodType<Query>
   body?: z.ZodType<Body>
-  /** How names are treated that `body` does not have. */
+  /** The rules for names that `body` does not have. */
   names?: NameRules
-  /** How the same comes as CSV, if not by `Accept: text/csv` (`isTableToo`). */
+  /** How a client gets the same as CSV, if not by `Accept: text/csv` (`isTableToo`). */
   csvWay?: string
   /** The body is an HTML form, and `body` the schema of its fields. */
   takesForm?: boolean
@@ -126,8 +120,8 @@ type Shape<Query, Body> = {
   maxBodyBytes?: number
   takesIdempotencyKey?: boolean
   /**
-   * Memory for the answer, which the request waits for before the handler runs: for a record what it may
-   * take at most, for a list LIST_ANSWER_BYTES. Without it the answer must be short.
+   * Memory for the answer; the request waits for it before the handler runs. A record needs its largest size,
+   * a list LIST_ANSWER_BYTES. Without `answerBytes` the answer must be short.
    */
   answerBytes?: number
   /** How many such requests may wait for memory; without limits any number waits. */
@@ -156,6 +150,8 @@ type Shape<Query, Body> = {
    * callers.
    */
   refusals?: readonly number[]
+  /** Of an operation that is not hidden. Made when somebody asks for the description, so the start pays nothing. */
+  example?(): OperationExample
   /** Left out of `/openapi.json`. */
   isHidden?: boolean
   /** The path holds a token, so failures are not written to the request log. */
@@ -183,7 +179,7 @@ export type Route = Omit<Operation<RawCall>, 'growsDisk' | 'isRead' | 'run'> & {
   callers: Callers
   growsDisk: boolean
   isRead: boolean
-  /** A body that comes is read for the names in it alone, which it should not have. */
+  /** The operation takes no body. If a body comes, it is read only to warn of the names in it. */
   expectsNoBody: boolean
   /** Whether answers of more than 1 KB are compressed for clients that accept it. */
   isCompressed: boolean
@@ -210,7 +206,7 @@ export function openOperation<Query = undefined, Body = undefined>(
     handle(call: Call<Query, Body>): Promise<HttpResponse> | HttpResponse
   },
 ): Operation<RawCall> {
-  const { read, checkAnswer } = createReader(shape)
+  const { read, checkAnswer } = createRequestReader(shape)
   return {
     ...withDefaults(shape),
     run: async (call) => checkAnswer(call, await shape.handle({ ...call, ...read(call) })),
@@ -223,7 +219,7 @@ export function projectOperation<Query = undefined, Body = undefined>(
     handle(call: ProjectCall<Query, Body>): Promise<HttpResponse> | HttpResponse
   },
 ): Operation<CallerCall<ProjectCaller>> {
-  const { read, checkAnswer } = createReader(shape)
+  const { read, checkAnswer } = createRequestReader(shape)
   return {
     ...withDefaults(shape),
     run: async (call) => {
@@ -239,7 +235,7 @@ export function userOperation<Query = undefined, Body = undefined>(
     handle(call: UserCall<Query, Body>): Promise<HttpResponse> | HttpResponse
   },
 ): Operation<CallerCall<UserCaller>> {
-  const { read, checkAnswer } = createReader(shape)
+  const { read, checkAnswer } = createRequestReader(shape)
   return {
     ...withDefaults(shape),
     run: async (call) => {
@@ -255,7 +251,7 @@ export function memberOperation<Query = undefined, Body = undefined>(
     handle(call: MemberCall<Query, Body>): Promise<HttpResponse> | HttpResponse
   },
 ): Operation<CallerCall<MemberCaller>> {
-  const { read, checkAnswer } = createReader(shape)
+  const { read, checkAnswer } = createRequestReader(shape)
   return {
     ...withDefaults(shape),
     run: async (call) => {
@@ -271,7 +267,7 @@ export function userOrKeyOperation<Query = undefined, Body = undefined>(
     handle(call: CallBy<UserCaller | KeyCaller, Query, Body>): Promise<HttpResponse> | HttpResponse
   },
 ): Operation<CallerCall<UserCaller | KeyCaller>> {
-  const { read, checkAnswer } = createReader(shape)
+  const { read, checkAnswer } = createRequestReader(shape)
   return {
     ...withDefaults(shape),
     run: async (call) => checkAnswer(call, await shape.handle({ ...call, ...read(call) })),
@@ -314,7 +310,10 @@ export function callerRoute(
   }
 }
 
-/** Of methods that have a body elsewhere. Nobody would see warnings in the answers of hidden routes. */
+/**
+ * Whether a client may send a body by mistake: the method takes one elsewhere, and this operation declares
+ * none. Hidden routes are left out, because no client would see their warnings.
+ */
 function isWithoutBody(
   { method }: Endpoint,
   { body, takesStream, readsJson, isHidden }: Omit<Operation<never>, 'run'>,

@@ -1,8 +1,8 @@
-/** Warnings of events of segments that do not occur, where a request names them. */
+/** Warns of names of segment events in a request if these events do not occur. */
 import { findSilentEvents } from '../features/people/segments/silent-events.ts'
 import type { RawCall, RouteDeps } from './route.ts'
 
-/** `field`: of the request. */
+/** `field`: the place of the name in the request. */
 type Named = { field: string; name: unknown }
 
 export async function warnOfSilentEvents(

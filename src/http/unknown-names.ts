@@ -1,10 +1,10 @@
 /**
  * The policy for names in a request that its operation does not know. The request takes effect, and its
- * answer has a warning for each of them, with the name that was probably meant; what the record itself
- * shows is ignored without a word, so that a client may send back what it got, unless its value is another one
- * than the answer shows (`kept-values.ts`). A name is refused
- * (422, `unrecognized`) where the request would otherwise do something else than was asked for: those of
- * `refused` and near `guarded`, those of strict bodies, and all with `Prefer: handling=strict` (RFC 7240).
+ * answer has a warning for each name, with the name that was probably meant. A name that the record shows
+ * causes no warning, so that a client may send back the record it got, unless the value differs from the
+ * answer's (`kept-values.ts`). A name is refused (422, `unrecognized`) where the request would otherwise do
+ * something else than was asked for: those of `refused` and near `guarded`, those of strict bodies, and all
+ * with `Prefer: handling=strict` (RFC 7240).
  */
 import type { IncomingMessage } from 'node:http'
 import type { z } from 'zod'
@@ -14,21 +14,21 @@ import { createKeptCheck, type KeptCheck } from './kept-values.ts'
 import { findUnknownNames, type NameTree, nameTreeOf, unwrapped } from './name-tree.ts'
 import { findPreference } from './preference.ts'
 
-/** What an operation says of names that its body does not have. */
+/** The rules of an operation for names that its body does not have. */
 export type NameRules = {
   /** Names of other mail services, and misspellings that a spelling check misses, with those meant; null: none. */
   aliases?: Readonly<Record<string, string | null>>
-  /** What is said of names where a field of a list is missing, by list and field, as `attachments.content`. */
+  /** By list and missing field, such as `attachments.content`: the message for these names if that field is missing. */
   explained?: Readonly<Record<string, { names: readonly string[]; message: string }>>
   /** Names that are refused, with the reason. */
   refused?: Readonly<Record<string, string>>
   /** Fields so important that a name near one of them is refused. */
   guarded?: readonly string[]
-  /** How the values change that the record shows and the operation does not set: the suggestions of their warnings. */
+  /** By field that the record shows and the operation does not set: the call that changes it, as a suggestion. */
   ways?: Readonly<Record<string, string>>
-  /** The record whose names are ignored without a word; by default the one that the operation answers. */
+  /** The record whose names cause no warnings; by default the record in the answer. */
   record?: z.ZodType
-  /** The answer has a list of warnings of its own, in which these are texts. */
+  /** The answer has a list of warnings of its own, which gets these warnings as texts. */
   isInAnswer?: boolean
 }
 
@@ -79,7 +79,10 @@ export function createNameCheck(
   }
 }
 
-/** The names of a body that the operation does not take: also those that the record shows, as it sets none of them. */
+/**
+ * All names of a body that the operation does not take. Those that the record shows are named too, because
+ * the operation sets none of them.
+ */
 function findStrayNames(given: unknown, isStrict: boolean): NamesFound {
   if (given === undefined) return NOTHING
   return judgeNames(toStrayNames(findUnknownNames(NO_NAMES, given)), isStrict)
@@ -91,7 +94,7 @@ export function toStrayNames(names: readonly UnknownName[]): UnknownName[] {
   return own.map((unknown) => ({ ...unknown, text: 'This call takes no body' }))
 }
 
-/** Of names that a feature has found: what a schema does not know. */
+/** Warns of names that a feature has found to be unknown, or refuses them. */
 export function judgeNames(names: readonly UnknownName[], isStrict: boolean): NamesFound {
   const found: NamesFound = { ignored: [], refused: [] }
   for (const unknown of names) {
@@ -102,7 +105,7 @@ export function judgeNames(names: readonly UnknownName[], isStrict: boolean): Na
   return found
 }
 
-/** What other services call the parameters of lists. The first one that the operation has is meant. */
+/** Parameters of lists by their names in other services. The first that the operation has is meant. */
 const QUERY_ALIASES: Readonly<Record<string, readonly string[]>> = {
   q: ['search'],
   query: ['search'],
@@ -127,7 +130,7 @@ const QUERY_ALIASES: Readonly<Record<string, readonly string[]>> = {
 /** Parameters that ask for CSV elsewhere. */
 const FORMATS = ['format', 'csv', 'accept']
 
-/** The unknown names of a query. `formatWay`: how the answer is CSV. */
+/** The unknown names of a query. `formatWay`: how a client gets the answer as CSV. */
 export function findQueryNames(
   tree: NameTree | undefined,
   query: Readonly<Record<string, string>>,
@@ -135,7 +138,7 @@ export function findQueryNames(
 ): NamesFound {
   const names = findUnknownNames(tree, query)
   if (names.length === 0) return NOTHING
-  // Every route for members takes this one (`admission.ts`).
+  // Every route for members takes `projectId` (`admission.ts`).
   const others = names.filter(({ name }) => name !== 'projectId')
   const found: NamesFound = { ignored: [], refused: [] }
   for (const { known, ...other } of others) {
@@ -170,7 +173,10 @@ export function wantsStrict({ headers }: Pick<IncomingMessage, 'headers'>): bool
   return headers.prefer !== undefined && findPreference(headers, 'handling') === 'strict'
 }
 
-/** As texts, where clients have them so: `"html": unknown field, ignored; did you mean "body"?` */
+/**
+ * The warnings as texts, for answers whose clients expect texts: `"html": unknown field, ignored; did you
+ * mean "body"?`
+ */
 export function toWarningTexts(warnings: readonly FieldWarning[]): string[] {
   return warnings.map(({ field, message, suggestion }) => {
     if (!message.startsWith(NO_FIELD)) return `${field}: ${message}`
@@ -179,7 +185,7 @@ export function toWarningTexts(warnings: readonly FieldWarning[]): string[] {
   })
 }
 
-/** The record in an answer: what has an id, alone or as `data`. */
+/** The schema of the record in an answer: an object with an id, which is the answer or its `data`. */
 function recordIn(answer: z.ZodType | undefined): z.core.$ZodType | undefined {
   if (answer === undefined) return undefined
   const { def } = unwrapped(answer)._zod
@@ -217,7 +223,7 @@ function nearest(
   return ofOthers[closest] ?? undefined
 }
 
-/** Whether another service has a field of this name, and this one nothing like it. */
+/** Whether another service has a field of this name, and this API nothing like it. */
 export function hasNoMeaning(field: string, { aliases = {} }: NameRules): boolean {
   const none = Object.keys(aliases).filter((name) => aliases[name] === null)
   return none.some((name) => plain(name) === plain(field))

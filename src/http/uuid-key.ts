@@ -11,12 +11,12 @@ export function uuidKeyOf(call: ProjectCall<unknown, unknown>) {
   return { projectId, ...validate(z.object({ id }), path) }
 }
 
-/** The same, with what the caller is shown of the record. */
+/** As `uuidKeyOf`, with `seesSecrets` for the caller. */
 export function viewedKeyOf(call: ProjectCall<unknown, unknown>) {
   return { ...uuidKeyOf(call), seesSecrets: seesSecrets(call.caller) }
 }
 
-/** The same, for a change: names in it that nothing reads are reported to the client. */
+/** As `viewedKeyOf`, for a change: `report` tells the client of names that nothing reads. */
 export function editedKeyOf(call: ProjectCall<unknown, unknown>) {
   return { ...viewedKeyOf(call), report: call.reportUnknown }
 }

@@ -230,7 +230,7 @@ function checkObject(schema: Schema, fields: object, { path, errors }: MemberErr
   let isCounted = true
   for (const name in shape) {
     const [schemaOfPart, part] = [shape[name], parts[name]]
-    // Nothing else has members.
+    // Only objects and lists have members.
     if (schemaOfPart === undefined || typeof part !== 'object' || part === null) continue
     const isPartCounted = checkCounts(schemaOfPart, part, { path: [...path, name], errors })
     isCounted &&= isPartCounted

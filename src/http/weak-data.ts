@@ -1,35 +1,35 @@
-/** Warnings of `data` that has no effect, or not the one that it was meant to have. */
+/** Warns of `data` that has no effect, or another effect than its client probably meant. */
 import { type FieldWarning, wrongTypeText } from '../base/errors.ts'
 import { RESERVED_KEYS } from '../features/people/contacts/write/data.ts'
 
 type WeakTexts = {
-  /** What becomes of data that is no object. */
+  /** The effect of data that is no object, in words. */
   otherType?: string
-  /** What becomes of a variable of the service. */
+  /** The effect of a name that the service itself uses, in words. */
   ownName?: string
-  /** Variables that no data sets. */
+  /** Names that the service itself uses, so data cannot set them. */
   ownNames?: ReadonlySet<string>
 }
 
-/** In the templates of an email, these stand for the contact. A project may go without a `postalAddress`. */
+/** In templates these names stand for values of the contact. A project may go without a `postalAddress`. */
 const IN_TEMPLATES: ReadonlySet<string> = new Set([...RESERVED_KEYS, 'subscribed'])
 
 const NO_VARIABLES = 'it sets no variables'
 const OWN_VALUE = "In templates the service's own value wins, so this one is not shown"
 
-/** Of a tracked event, which has whatever `data` is. */
+/** The texts for a tracked event, which keeps any `data`. */
 export const IN_EVENTS: WeakTexts = {
   otherType: 'the event has it, and the contact gets no data',
   ownNames: new Set(),
 }
 
-/** Of the data of a contact. */
+/** The texts for the data of a contact. */
 export const IN_CONTACTS: WeakTexts = {
   ownName: 'Contacts have no such data: the name belongs to the service, so it was ignored',
   ownNames: RESERVED_KEYS,
 }
 
-/** Of a request that renders templates, unless `texts` say otherwise. */
+/** Without texts of the caller, the warnings are those for a request that renders templates. */
 export function findWeakData(
   data: unknown,
   { otherType = NO_VARIABLES, ownName = OWN_VALUE, ownNames = IN_TEMPLATES }: WeakTexts = {},
@@ -50,7 +50,7 @@ function isEmpty(data: unknown): boolean {
   return data === '' || (Array.isArray(data) && data.length === 0)
 }
 
-/** As a text, where clients have warnings so. */
+/** The warning as a text, for answers whose clients expect texts. */
 export function warningText({ field, message }: Pick<FieldWarning, 'field' | 'message'>): string {
   return `${field}: ${message}`
 }

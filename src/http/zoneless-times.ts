@@ -1,6 +1,7 @@
 /**
- * Times of a request that say no time zone: they are UTC, which an author in another zone may not expect, so
- * the answer names the instant that was understood. A day in a query is a whole day, and needs no zone.
+ * Warns of times in a request that name no time zone. They are read as UTC, which an author in another zone
+ * may not expect, so the answer names the instant that was understood. A day in a query is a whole day, and
+ * needs no zone.
  */
 import type { z } from 'zod'
 import { formatInstant, parseZoneless } from '../base/clock.ts'

@@ -42,8 +42,8 @@ export function createDataReader(): DataReader {
           content[size++] = CR
           state = 'cr'
         }
-        const isHeld = (state === 'start' && octet === DOT) || (state === 'dot' && octet === CR)
-        if (!isHeld) content[size++] = octet
+        const isKeptBack = (state === 'start' && octet === DOT) || (state === 'dot' && octet === CR)
+        if (!isKeptBack) content[size++] = octet
         state = next(state, octet)
       }
       return { content: content.subarray(0, size), rest: undefined }

@@ -61,7 +61,7 @@ export async function checkLogin(
 ): Promise<SubmissionUser> {
   const { remoteAddress } = session
   if (!session.secure && !context.isLocal(remoteAddress)) throw needsTls()
-  const result = await logIn(context, auth)
+  const result = await logInSubmitter(context, auth)
   if ('user' in result) {
     context.failedLogins.succeeded(remoteAddress)
     return result.user
@@ -78,7 +78,7 @@ export async function checkLogin(
 }
 
 /** Returns the user, or the refusal (reply codes: RFC 4954 section 6, RFC 5248). */
-async function logIn(
+async function logInSubmitter(
   deps: LoginContext,
   { username, password }: SMTPServerAuthentication,
 ): Promise<LoginResult> {

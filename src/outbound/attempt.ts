@@ -1,10 +1,10 @@
 /** An attempt is one try of one delivery, as the database stores it and `queue show` prints it. */
-import type { Reply, Stage, Verdict } from '../formats/replies/reply.ts'
+import type { Reply, ReplyVerdict, Stage } from '../formats/replies/reply.ts'
 
 /** The stages of a session, and the DNS queries before them. */
 export type StepName = 'dns' | Exclude<Stage, 'late'>
 
-export type Step = {
+export type AttemptStep = {
   step: StepName
   /** Milliseconds since the attempt began. */
   at: number
@@ -18,7 +18,7 @@ export type Step = {
 export type AttemptOutcome = {
   /** `bounced`: a final refusal by the receiver or by DNS. `failed`: a fault of this program, or a loop. */
   result: 'delivered' | 'relayed' | 'deferred' | 'bounced' | 'failed'
-  verdict: Verdict | null
+  verdict: ReplyVerdict | null
   host: string | null
   address: string | null
   /** For example 'TLSv1.3, certificate not verified (TLS_AES_256_GCM_SHA384)'; null without TLS. */
@@ -26,7 +26,7 @@ export type AttemptOutcome = {
   /** The reply that decided the outcome. */
   reply: Reply | null
   error: string | null
-  steps: readonly Step[]
+  steps: readonly AttemptStep[]
   durationMs: number
   /** The connection was lost between the final dot and its reply: the peer may have the message. */
   isMaybeDelivered: boolean

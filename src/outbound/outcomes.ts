@@ -6,7 +6,7 @@ import type { Now } from '../base/clock.ts'
 import { hideSecrets } from '../formats/link-tokens.ts'
 import { classifyLocally, classifyReply } from '../formats/replies/classify-reply.ts'
 import type { Reply, Stage } from '../formats/replies/reply.ts'
-import type { AttemptOutcome, CurrentStep, Step, StepName } from './attempt.ts'
+import type { AttemptOutcome, AttemptStep, CurrentStep, StepName } from './attempt.ts'
 import type { ClosedDestination, Lookup } from './routing/destination.ts'
 import type { Target } from './routing/targets.ts'
 import type { SiteObservation } from './sites/shaping.ts'
@@ -16,13 +16,13 @@ const MAX_SHOWN_HOSTS = 5
 
 /** Records the steps of an attempt and keeps its current step up to date. */
 export type StepLog = {
-  readonly steps: Step[]
+  readonly steps: AttemptStep[]
   /** Sets the current step, which began now or at `since`. */
   begin(step: CurrentStep['step'], since?: number): void
   /** Records a step with the server's reply; `since`: when the wait for it began. */
   recordReply(step: StepName, result: ReplyResult, since: number): void
   /** Records a step that ends now; `since` as `now()` returned it. */
-  record(step: Omit<Step, 'at' | 'durationMs'>, since: number): void
+  record(step: Omit<AttemptStep, 'at' | 'durationMs'>, since: number): void
   elapsedMs(): number
 }
 
@@ -40,17 +40,17 @@ type FailureInput = {
 type Decided = Pick<AttemptOutcome, 'result' | 'verdict'> &
   Partial<Pick<AttemptOutcome, 'reply' | 'error' | 'isMaybeDelivered'>>
 
-type JudgedAttempt = { brokenTls: readonly string[]; steps: readonly Step[] }
+type JudgedAttempt = { brokenTls: readonly string[]; steps: readonly AttemptStep[] }
 
 /** Why a session could not be opened. */
-export type Trouble =
+export type SessionTrouble =
   | { kind: 'reply'; step: Exclude<StepName, 'dns'>; reply: Reply }
   | { kind: 'failure'; error: string; isTls?: boolean; isCut?: boolean }
   | { kind: 'loop'; reply: Reply }
 
 /** `beganAt`: when the attempt began, epoch ms. `current` is updated in place. */
 export function createStepLog(now: Now, beganAt: number, current?: CurrentStep): StepLog {
-  const steps: Step[] = []
+  const steps: AttemptStep[] = []
   return {
     steps,
     begin(step, since = now()) {
@@ -259,7 +259,7 @@ export function invalidReplyError({ code }: { code: number }, to: string): strin
 export function refusalOf(
   step: Exclude<StepName, 'dns'>,
   { reply, failure }: ReplyResult,
-): Trouble | null {
+): SessionTrouble | null {
   if (failure !== null) {
     return { kind: 'failure', error: failure.text, isCut: failure.kind === 'cut' }
   }
@@ -269,7 +269,7 @@ export function refusalOf(
 }
 
 /** The outcome of an attempt without a session. */
-export function outcomeOfTrouble(context: AttemptContext, trouble: Trouble): AttemptOutcome {
+export function outcomeOfTrouble(context: AttemptContext, trouble: SessionTrouble): AttemptOutcome {
   switch (trouble.kind) {
     case 'reply':
       return outcomeOfReply(context, { stage: trouble.step, reply: trouble.reply })
@@ -292,7 +292,7 @@ function outcomeAt({ host, address, tls, log }: AttemptContext, decided: Decided
   return { result, verdict, host, address, tls, reply, error, steps, durationMs, isMaybeDelivered }
 }
 
-function dnsStep({ durationMs, hosts }: Lookup): Step {
+function dnsStep({ durationMs, hosts }: Lookup): AttemptStep {
   const shown = hosts.slice(0, MAX_SHOWN_HOSTS).join(', ')
   const host = hosts.length > MAX_SHOWN_HOSTS ? `${shown}, …` : shown
   return { step: 'dns', at: 0, durationMs, host }

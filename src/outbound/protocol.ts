@@ -94,7 +94,7 @@ export type TextsSource = {
   at: number
 }
 
-export type ThreadTask = {
+export type SmtpTask = {
   task: number
   projectId: string
   queueClass: QueueClass
@@ -115,7 +115,7 @@ export type ToThread =
       contents: readonly { id: number; content: MessageContent }[]
       keys: readonly { id: number; key: SigningKey }[]
       pools: readonly PoolSettings[]
-      tasks: readonly ThreadTask[]
+      tasks: readonly SmtpTask[]
       forgotten: { contents: readonly number[]; keys: readonly number[] }
     }
   | { type: 'allocate'; site: string; connections: number }

@@ -13,7 +13,7 @@ import { hash } from 'node:crypto'
 import type { Now } from '../base/clock.ts'
 import type { SigningKey } from '../formats/compose/dkim.ts'
 import type { MessageContent } from '../formats/compose/message-content.ts'
-import type { AttemptOutcome, Step } from './attempt.ts'
+import type { AttemptOutcome, AttemptStep } from './attempt.ts'
 import { contentBytes } from './composing/contents.ts'
 import type { Delivery } from './delivery.ts'
 import {
@@ -21,8 +21,8 @@ import {
   MAX_BATCHED_RESULTS,
   type PackedResults,
   type PoolSettings,
+  type SmtpTask,
   type TaskResult,
-  type ThreadTask,
   type ToThread,
 } from './protocol.ts'
 
@@ -63,7 +63,7 @@ type ThreadBatch = {
   contents: { id: number; content: MessageContent }[]
   keys: { id: number; key: SigningKey }[]
   pools: Map<string, PoolSettings>
-  tasks: ThreadTask[]
+  tasks: SmtpTask[]
   transfer: ArrayBuffer[]
 }
 
@@ -283,7 +283,7 @@ function unpackAttempted({ number, value }: Reader, stepCount: number): Attempte
     faults: value<Attempted['faults']>(),
     brokenTls: value<Attempted['brokenTls']>(),
   }
-  const steps: Step[] = []
+  const steps: AttemptStep[] = []
   const outcome: AttemptOutcome = {
     result: value(),
     verdict: value(),
@@ -300,12 +300,12 @@ function unpackAttempted({ number, value }: Reader, stepCount: number): Attempte
   return { ...own, ...rest, outcome }
 }
 
-function unpackStep({ number, value }: Reader): Step {
+function unpackStep({ number, value }: Reader): AttemptStep {
   const [at, durationMs] = [number(), number()]
-  const step: Step = { step: value(), at, durationMs }
+  const step: AttemptStep = { step: value(), at, durationMs }
   const host = value<string | undefined>()
   const address = value<string | undefined>()
-  const reply = value<Step['reply']>()
+  const reply = value<AttemptStep['reply']>()
   const error = value<string | undefined>()
   if (host !== undefined) step.host = host
   if (address !== undefined) step.address = address

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { tooLongText } from '../base/errors.ts'
 import { EVENT_NAME_RULES } from './event-name.ts'
 import { instant } from './fields.ts'
+import { jobStatus } from './job.ts'
 import { MAX_EVENT_NAME_LENGTH } from './limits.ts'
 import { countParameter, cursorParameter, instantParameter, page } from './page.ts'
 import { UNLISTED_EVENTS } from './words.ts'
@@ -55,6 +56,29 @@ export const eventStatsQuery = z.object({
   startDate: instantParameter('first'),
   endDate: instantParameter('last'),
 })
+
+const uses = z.array(z.object({ id: z.string(), name: z.string() }))
+
+export const eventUsage = z.object({
+  usedInSegments: uses,
+  usedInWorkflows: uses,
+  totalCount: z.int(),
+  uniqueContacts: z.int().meta({ description: 'The number of contacts with such an event' }),
+  canDelete: z.boolean(),
+})
+
+/** `canDelete`: false for reserved names, and while something refers to the name. */
+export type EventUsage = z.output<typeof eventUsage>
+
+/** `jobId`: of the job that deletes the events, if they are not deleted yet. */
+export const eventDeletion = z.object({ deletedCount: z.int(), jobId: z.string().optional() })
+
+export type EventDeletion = z.output<typeof eventDeletion>
+
+export const eventDeletionStatus = jobStatus(
+  z.object({ deletedCount: z.int() }).nullable().meta({ description: 'When completed' }),
+  z.object({ name: z.string(), total: z.int() }),
+)
 
 export const eventExample: EventRecord = {
   id: '0199a7c0-0000-7000-8000-000000000013',

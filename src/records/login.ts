@@ -74,7 +74,7 @@ export const newSecondFactor = z
 
 export type NewSecondFactor = z.output<typeof newSecondFactor>
 
-export const recoveryCodes = z
+export const newRecoveryCodes = z
   .object({
     recoveryCodes: z
       .array(z.string())

@@ -7,16 +7,16 @@ import { type SQL, sql } from './drizzle.ts'
 import { SHELF, type Shelf, UNFINISHED_SHELVES } from './shelves.ts'
 
 /** The campaign waits for its time or is being sent; the term of `campaigns_active`. */
-export const isActive = sql.raw("campaigns.status in ('SCHEDULED', 'SENDING')")
+export const isActiveCampaign = sql.raw("campaigns.status in ('SCHEDULED', 'SENDING')")
 
 /**
- * Its emails wait until it is resumed. What becomes of those of a disabled project is decided by
- * `features/mail/messages/disabled`.
+ * The campaign's emails wait until it is resumed. `features/mail/messages/disabled` decides what becomes of
+ * emails of a disabled project.
  */
-export const holdsItsMail: SQL = sql`${isActive} and campaigns.status = 'SENDING'
+export const holdsItsMail: SQL = sql`${isActiveCampaign} and campaigns.status = 'SENDING'
   and campaigns.paused_at is not null and campaigns.pause_reason <> 'project_disabled'`
 
-/** Its emails go out in slots under `maxPerHour`. */
+/** The campaign's emails go out in slots under `maxPerHour`. */
 export const isPaced = sql.raw(
   "campaigns.status = 'SENDING' and campaigns.max_per_hour is not null",
 )

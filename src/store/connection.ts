@@ -23,7 +23,10 @@ export type Connection = {
   each(text: string, params: readonly unknown[]): Iterable<unknown[]>
   /** The number of statements so far that may have changed the database. */
   writes(): number
-  /** The number of rows so far that statements have changed, jobs apart, which run each minute. */
+  /**
+   * The number of rows that statements have changed so far. Rows of jobs do not count, because they change
+   * each minute.
+   */
   changes(): number
   /** A statement without parameters that returns no rows, such as BEGIN. @throws SQLite's error. */
   command(text: string): () => void

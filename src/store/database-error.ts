@@ -37,7 +37,7 @@ export function queryError(error: unknown, file: string): unknown {
 /** Makes a DATABASE_ERROR (503): the request had no effect. */
 export function databaseError(cause: unknown, file: string): AppError {
   if (cause instanceof AppError) return cause
-  // Like errors of the file system, the error names its file.
+  // The error names its file, as errors of the file system do.
   const named = cause instanceof Error ? Object.assign(cause, { path: file }) : cause
   return new AppError('DATABASE_ERROR', UNAVAILABLE_TEXT, { cause: named })
 }

@@ -24,15 +24,15 @@ export type Db = SqliteRemoteDatabase<Record<string, never>>
 /** Runs one statement and returns its rows in the given shape, or a promise of them. */
 export type Run = (text: string, params: unknown[], shape: Shape) => unknown
 
-export type Values = Record<string, unknown>
+export type ParameterValues = Record<string, unknown>
 
 /** A statement that has been built. `decode` is absent if rows are objects by column name. */
 export type Compiled<Row> = {
   text: string
-  bind(values: Values | undefined): unknown[]
+  bind(values: ParameterValues | undefined): unknown[]
   /** The text of an insert for so many rows, and its parameters, one row after another. */
   textOfRows(count: number): string
-  bindRows(rows: readonly Values[]): unknown[]
+  bindRows(rows: readonly ParameterValues[]): unknown[]
   decode: ((row: unknown[]) => Row) | undefined
 }
 
@@ -45,14 +45,14 @@ export type RowOf<Made> = Made extends Statement<infer Row> ? Row : never
 /** Runs prepared statements. */
 export type Statements = {
   /** Writes; resolves to the number of rows changed. */
-  execute(statement: Statement<unknown>, values?: Values): Promise<number>
+  execute(statement: Statement<unknown>, values?: ParameterValues): Promise<number>
   /** Runs the statement with each of the values; resolves to the number of rows that each changed. */
-  executeEach(statement: Statement<unknown>, values: readonly Values[]): Promise<number[]>
+  executeEach(statement: Statement<unknown>, values: readonly ParameterValues[]): Promise<number[]>
   /** Inserts rows in their order, many by one statement. `insert` has `values` and one row (`insert-of-rows.ts`). */
-  insertRows(insert: Statement<unknown>, rows: readonly Values[]): Promise<void>
+  insertRows(insert: Statement<unknown>, rows: readonly ParameterValues[]): Promise<void>
   /** The first row, or undefined. */
-  find<Row>(statement: Statement<Row>, values?: Values): Promise<Row | undefined>
-  list<Row>(statement: Statement<Row>, values?: Values): Promise<Row[]>
+  find<Row>(statement: Statement<Row>, values?: ParameterValues): Promise<Row | undefined>
+  list<Row>(statement: Statement<Row>, values?: ParameterValues): Promise<Row[]>
 }
 
 type Mapper = (rows: unknown[][]) => unknown
@@ -78,21 +78,21 @@ export class StoreQuery extends RemotePreparedQuery {
     this.#isBare = fields === undefined && mapper === undefined
   }
 
-  override async run(values?: Values): Promise<SqliteRemoteResult> {
+  override async run(values?: ParameterValues): Promise<SqliteRemoteResult> {
     return this.#fetch('run', values) as SqliteRemoteResult
   }
 
-  override async all(values?: Values): Promise<unknown> {
+  override async all(values?: ParameterValues): Promise<unknown> {
     if (this.#isBare) return this.#fetch('records', values)
     return this.mapAllResult(await this.#fetch('rows', values))
   }
 
-  override async get(values?: Values): Promise<unknown> {
+  override async get(values?: ParameterValues): Promise<unknown> {
     if (this.#isBare) return this.#fetch('record', values)
     return this.mapRow((await this.#fetch('row', values)) as unknown[] | undefined)
   }
 
-  override async values<T>(values?: Values): Promise<T[]> {
+  override async values<T>(values?: ParameterValues): Promise<T[]> {
     return this.#fetch('rows', values) as T[]
   }
 
@@ -101,7 +101,7 @@ export class StoreQuery extends RemotePreparedQuery {
     return row && (super.mapAllResult([row]) as unknown[])[0]
   }
 
-  #fetch(shape: Shape, values: Values | undefined): unknown {
+  #fetch(shape: Shape, values: ParameterValues | undefined): unknown {
     const { sql, params } = this.query
     return this.#runSql(sql, values ? fillPlaceholders(params, values) : params, shape)
   }
@@ -136,12 +136,15 @@ export class StoreDb extends RemoteDatabase<NoSchema> implements Statements {
     this.#runSql = runSql
   }
 
-  async execute(statement: Statement<unknown>, values?: Values): Promise<number> {
+  async execute(statement: Statement<unknown>, values?: ParameterValues): Promise<number> {
     const { text, bind } = statement.compiled()
     return rowsChanged(await this.#runSql(text, bind(values), 'run'))
   }
 
-  async executeEach(statement: Statement<unknown>, values: readonly Values[]): Promise<number[]> {
+  async executeEach(
+    statement: Statement<unknown>,
+    values: readonly ParameterValues[],
+  ): Promise<number[]> {
     const { text, bind } = statement.compiled()
     const changed: number[] = []
     for (const each of values) {
@@ -151,7 +154,7 @@ export class StoreDb extends RemoteDatabase<NoSchema> implements Statements {
     return changed
   }
 
-  async insertRows(insert: Statement<unknown>, rows: readonly Values[]): Promise<void> {
+  async insertRows(insert: Statement<unknown>, rows: readonly ParameterValues[]): Promise<void> {
     const { textOfRows, bindRows } = insert.compiled()
     for (let from = 0; from < rows.length; ) {
       const count = rowsPerInsert(rows.length - from)
@@ -161,14 +164,14 @@ export class StoreDb extends RemoteDatabase<NoSchema> implements Statements {
     }
   }
 
-  async find<Row>(statement: Statement<Row>, values?: Values): Promise<Row | undefined> {
+  async find<Row>(statement: Statement<Row>, values?: ParameterValues): Promise<Row | undefined> {
     const { text, bind, decode } = statement.compiled()
     if (!decode) return (await this.#runSql(text, bind(values), 'record')) as Row | undefined
     const row = await this.#runSql(text, bind(values), 'row')
     return row === undefined ? undefined : decode(row as unknown[])
   }
 
-  async list<Row>(statement: Statement<Row>, values?: Values): Promise<Row[]> {
+  async list<Row>(statement: Statement<Row>, values?: ParameterValues): Promise<Row[]> {
     const { text, bind, decode } = statement.compiled()
     if (!decode) return (await this.#runSql(text, bind(values), 'records')) as Row[]
     const rows = await this.#runSql(text, bind(values), 'rows')

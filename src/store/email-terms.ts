@@ -5,7 +5,7 @@ import { type SQL, sql } from './drizzle.ts'
 const UNFINISHED = ['queued', 'deferred', 'held', 'paused', 'sending']
 
 /** The email waits or is being sent. */
-export const isUnfinished = sql.raw(`state in (${quoted(UNFINISHED)})`)
+export const isUnfinishedEmail = sql.raw(`state in (${quoted(UNFINISHED)})`)
 
 /** The state of an email that waits: `deferred` after an attempt, even one that was interrupted. */
 export const waitingState: SQL = sql.raw(`case when attempt_count > 0

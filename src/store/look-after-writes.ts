@@ -2,8 +2,8 @@ import type { Store } from './store.ts'
 
 /**
  * Calls `look` within `everyMs` after a write of this process, at most once in that time, and soon after a
- * write of another process: work in the database needs no look while nobody writes. `look` must not throw.
- * Returns a function that ends it.
+ * write of another process. While nobody writes, the database has nothing new. `look` must not throw.
+ * Returns a function that ends the looking.
  */
 export function lookAfterWrites(
   store: Pick<Store, 'onCommit' | 'onExternalChange'>,

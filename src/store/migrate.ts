@@ -103,7 +103,10 @@ function applyOnce(
   }
 }
 
-/** An older version that works with the schema is worth knowing too: it may be started again. */
+/**
+ * Records the version if it is older than the recorded one: any version that works with the schema may be
+ * started again.
+ */
 function recordIfNew(connection: Connection, { version, known: schema }: Program): void {
   const recorded = findProgramVersion(connection, schema)
   if (recorded !== undefined && !isOlderVersion(version, recorded)) return

@@ -1,6 +1,6 @@
 /**
- * Secrets that are changed or deleted: without this, SQLite leaves their octets in the free space of
- * pages. Copies that it left earlier, when it moved rows, stay until their space is used again.
+ * Overwrites changed and deleted secrets, whose octets SQLite would leave in the free space of pages.
+ * Copies that SQLite left earlier, when it moved rows, stay until their space is used again.
  */
 import { sql } from './drizzle.ts'
 import type { Tx } from './write/transaction.ts'

@@ -10,17 +10,17 @@ import {
   type Compiled,
   compileSql,
   type Db,
+  type ParameterValues,
   type Statement,
   StoreDb,
   StoreQuery,
-  type Values,
 } from './database.ts'
 import { Column, is, Param, Placeholder, type SQL, sql } from './drizzle.ts'
 import { insertOfRows } from './insert-of-rows.ts'
 
-type Preparable = { prepare(): { all(values?: Values): Promise<unknown> } }
+type Preparable = { prepare(): { all(values?: ParameterValues): Promise<unknown> } }
 type QueryRow<Builder> = Builder extends {
-  prepare(): { all(values?: Values): Promise<(infer R)[]> }
+  prepare(): { all(values?: ParameterValues): Promise<(infer R)[]> }
 }
   ? R
   : never
@@ -69,7 +69,7 @@ function compile<Row>(built: Preparable | SQL): Compiled<Row> {
 function binders(params: unknown[]): Pick<Compiled<unknown>, 'bind' | 'bindRows'> {
   const slots = params.map(slot)
   const { length } = slots
-  const fill = (bound: unknown[], from: number, values: Values) => {
+  const fill = (bound: unknown[], from: number, values: ParameterValues) => {
     for (let index = 0; index < length; index += 1) {
       const { name, constant, encoder } = slots[index] as ParameterSlot
       const value = name === undefined ? constant : values[name]
@@ -108,7 +108,7 @@ function decoder<Row>(query: StoreQuery): (row: unknown[]) => Row {
   const columns = mapper ? undefined : fields?.map(({ path, field }) => toColumn(path, field))
   if (!columns?.every((column) => column !== undefined)) return (row) => query.mapRow(row) as Row
   // A copy has room for all columns at once; an object that grows is allocated again and again.
-  const blank: Values = Object.fromEntries(columns.map(({ key }) => [key, null]))
+  const blank: ParameterValues = Object.fromEntries(columns.map(({ key }) => [key, null]))
   return (row) => {
     const result = { ...blank }
     let index = 0

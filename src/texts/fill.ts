@@ -15,26 +15,26 @@ export const PLACEHOLDERS = [
 ] as const
 
 /** The values of placeholders; each text uses some of them, and one without a value is empty. */
-export type Values = Readonly<Partial<Record<(typeof PLACEHOLDERS)[number], string>>>
+export type PlaceholderValues = Readonly<Partial<Record<(typeof PLACEHOLDERS)[number], string>>>
 
 const PLACEHOLDER = new RegExp(`\\{(${PLACEHOLDERS.join('|')})\\}`)
 
 /** The text in order, in pieces: its own words, and each value as `show` gives it. */
 export function fillPieces<Shown>(
   text: string,
-  values: Values,
+  values: PlaceholderValues,
   show: (value: string) => Shown,
 ): (string | Shown)[] {
   const known: Readonly<Record<string, string | undefined>> = values
   const pieces = text.split(PLACEHOLDER)
-  // Between the words stand the names that the expression captures.
+  // Every second piece is a name that the expression captures.
   return pieces.map((piece, index) => (index % 2 === 0 ? piece : show(known[piece] ?? '')))
 }
 
 /** The text with each value as `show` gives it, or as it is. */
 export function fillText(
   text: string,
-  values: Values,
+  values: PlaceholderValues,
   show: (value: string) => string = (value) => value,
 ): string {
   return fillPieces(text, values, show).join('')

@@ -16,11 +16,14 @@ export type Line<Work> = {
   readonly key: string
   readonly waiting: Work[]
   running: number
-  /** For how long it has used places, with what it began with. */
+  /** The time for which the line has used places, with what it began with. */
   usedMs: number
   /** The number of its last turn; 0 = none. */
   lastTurn: number
-  /** Lines are counted: those before its first work, and those before its wait for the next turn. */
+  /**
+   * `bornAt`: the number of lines that existed when this line was made. `waitsFrom`: their number when its
+   * wait for the next turn began.
+   */
   readonly bornAt: number
   waitsFrom: number
 }
@@ -28,11 +31,11 @@ export type Line<Work> = {
 export type Lines<Work> = {
   /** The line for new work. */
   open(key: string): Line<Work>
-  /** The line has a place. */
+  /** Call this when the line gets a place. */
   begin(line: Line<Work>): void
-  /** The line gives the place back. */
+  /** Call this when the line gives the place back. */
   end(line: Line<Work>, usedMs: number): void
-  /** To be called when work has left a line without a place. */
+  /** Call this when work has left a line that has no place. */
   tidy(): void
   /** The line whose turn it is, of those that wait and `mayBegin`. */
   next(mayBegin: (line: Line<Work>) => boolean): Line<Work> | undefined
@@ -41,14 +44,14 @@ export type Lines<Work> = {
 
 /** How far ahead of the others a line begins. */
 const ADVANCE_MS = 2_000
-/** What a turn counts at least. */
+/** The least time that a turn counts. */
 const LEAST_MS = 1
-/** What a line that waits has less for what lines use that came later. */
+/** The part of the time of younger lines that is taken off the time of a line that waits. */
 const PASSED_SHARE = 1 / 4
 
 export function createLines<Work>(): Lines<Work> {
   const lines = new Map<string, Line<Work>>()
-  /** What the line of the latest turn had used before; it never falls. */
+  /** The time that the line of the latest turn had used before; it never falls. */
   let reachedMs = 0
   let turns = 0
   let born = 0

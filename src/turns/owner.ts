@@ -1,6 +1,6 @@
 /**
- * Whose work it is: what runs for a request, or for a run of a job, knows it without being told. Work that
- * waits for a shared thread or resolver waits in the line of its owner.
+ * The owner of the work that runs: a request or a run of a job. All that runs for it finds its owner by the
+ * asynchronous context. Work that waits for a shared thread or resolver waits in the line of its owner.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { AppError } from '../base/errors.ts'

@@ -1,10 +1,8 @@
-/**
- * Work beside a loop: any number of pieces at the same time, which nobody waits for before the stop.
- */
+/** Work beside a loop: any number of pieces at the same time. Only the stop waits for them. */
 export type Beside = {
-  /** Begins the work now; none after the stop. */
+  /** Begins the work now; does nothing after the stop. */
   run(act: () => Promise<unknown>): void
-  /** Begins no more work, and resolves when all that was begun has ended. */
+  /** Begins no more work, and resolves when all begun work has ended. */
   stop(): Promise<void>
 }
 

@@ -9,37 +9,48 @@ type PlacesOptions<Row> = {
   store: Pick<Store, 'read'>
   rows: Pick<FollowedRows<Row>, 'last'>
   /** The first handlers, one at least. */
-  places: readonly Place<Row>[]
-  /** Told of a handler that leaves. It failed in a batch of so many rows, or is behind the others (0). */
-  leave?: ((place: Place<Row>, failed: number) => void) | undefined
+  places: readonly HandlerPlace<Row>[]
+  /**
+   * Called for a handler that leaves. It failed in a batch of `failed` rows, or is behind the others (0).
+   */
+  leave?: ((place: HandlerPlace<Row>, failed: number) => void) | undefined
 }
 
 type Places<Row> = {
-  all(): readonly Place<Row>[]
-  unsaved(): readonly Place<Row>[]
-  /** Everybody has handled the rows up to here. */
+  all(): readonly HandlerPlace<Row>[]
+  unsaved(): readonly HandlerPlace<Row>[]
+  /** The number up to which all handlers have handled the rows. */
   lowest(): number
-  /** Where the last batch ended; infinite before the first. Who joins must have handled the rows up to here. */
+  /**
+   * Where the last batch ended; infinite before the first. A handler that joins must have handled the rows
+   * up to here.
+   */
   head(): number
-  /** Also if the last number went back: the last rows' numbers were taken away by hand. */
+  /**
+   * Whether a handler is not at the last number; true also if that went back, because somebody deleted it
+   * by hand.
+   */
   isBehind(): boolean
   /**
    * Returns who needs the next rows; none if nobody does. With `mayPass`, those for whom no row may matter pass
    * over all that are committed (`passed`: over so many at most). Those who are behind the rest leave.
    */
-  next(mayPass: boolean): Promise<{ readers: readonly Place<Row>[]; passed: number }>
-  /** After a batch. Returns whether anybody moved. Who took fewer rows of a full batch than others is behind. */
+  next(mayPass: boolean): Promise<{ readers: readonly HandlerPlace<Row>[]; passed: number }>
+  /**
+   * Call this after a batch. Returns whether a handler moved. A handler that took fewer rows of a full
+   * batch than others is behind.
+   */
   moved(batch: Pick<Batch<Row>, 'ends' | 'isSaved' | 'isFull'>): boolean
-  /** One who was there at first comes back, to its place in the order. */
-  add(place: Place<Row>): void
-  /** Returns whether it has left: the last one stays. */
-  letGo(place: Place<Row>, failed: number): boolean
+  /** Takes back a handler that was there at first, at its place in the order. */
+  add(place: HandlerPlace<Row>): void
+  /** Lets a handler leave. Returns whether it has left: the last one stays. */
+  letGo(place: HandlerPlace<Row>, failed: number): boolean
 }
 
 export type FollowedRows<Row> = {
   /** The number of the newest committed row; known without a read, and never too large. */
   last(): number
-  /** The same, also of this transaction; 0 before the first row. */
+  /** The number of the newest row, rows of this transaction included; 0 before the first row. */
   newest(tx: Tx): Promise<number>
   /** The rows behind a number, in their order. */
   listAfter(tx: Tx, place: { seq: number; limit: number }): Promise<Row[]>
@@ -51,7 +62,7 @@ export type Cursors = {
   save(tx: Tx, cursors: readonly { name: string; seq: number }[]): Promise<void>
 }
 
-export type Handler<Row, Name extends string = string> = {
+export type FollowerHandler<Row, Name extends string = string> = {
   /** The name of its cursor. One handler of a name runs at a time. */
   name: Name
   /**
@@ -77,11 +88,11 @@ export type Handler<Row, Name extends string = string> = {
   restTimes?(): number
 }
 
-export type Place<Row> = {
-  readonly handler: Handler<Row>
-  /** All rows up to here are handled. -1: not known. */
+export type HandlerPlace<Row> = {
+  readonly handler: FollowerHandler<Row>
+  /** All rows up to this number are handled. -1: not known. */
   seq: number
-  /** Whether the stored cursor says the same. */
+  /** Whether the stored cursor has the same number. */
   isSaved: boolean
 }
 
@@ -89,25 +100,28 @@ type BatchOptions<Row> = {
   rows: FollowedRows<Row>
   cursors: Cursors
   clock: () => number
-  /** All who read together; one at least. */
-  readers: readonly Place<Row>[]
+  /** The handlers that read together; one at least. */
+  readers: readonly HandlerPlace<Row>[]
   /** Handlers with a cursor older than their place: these cursors are saved with those of the readers. */
-  unsaved: readonly Place<Row>[]
-  /** The number behind which the rows begin. A reader that is further gets only the rows behind its own. */
+  unsaved: readonly HandlerPlace<Row>[]
+  /**
+   * The number behind which the rows begin. A handler that is further gets only the rows behind its own
+   * number.
+   */
   from: number
   limit: number
-  /** Told whose turn it is, and when it is over. */
-  onTurn: (place?: Place<Row>) => void
+  /** Called with the handler whose turn begins, and without one when the turn is over. */
+  onTurn: (place?: HandlerPlace<Row>) => void
 }
 
 type Batch<Row> = {
   /** The new place of each reader. */
-  ends: ReadonlyMap<Place<Row>, number>
+  ends: ReadonlyMap<HandlerPlace<Row>, number>
   isSaved: boolean
   rows: number
   /** More rows may be behind these. */
   isFull: boolean
-  /** These were all rows that were committed, and everybody handled them. */
+  /** The batch had all committed rows, and all handlers handled them. */
   isAll: boolean
   startedAt: number
   /** The time from the first query to the last. */
@@ -137,13 +151,13 @@ export function createPlaces<Row>({
     return { readers: [], passed }
   }
 
-  function withoutLate(readers: readonly Place<Row>[]): readonly Place<Row>[] {
+  function withoutLate(readers: readonly HandlerPlace<Row>[]): readonly HandlerPlace<Row>[] {
     const least = Math.min(head, Math.max(...readers.map(({ seq }) => seq)))
     for (const place of readers) if (place.seq < least) letGo(place, 0)
     return readers.filter(({ seq }) => seq >= least)
   }
 
-  function letGo(place: Place<Row>, failed: number): boolean {
+  function letGo(place: HandlerPlace<Row>, failed: number): boolean {
     if (leave === undefined || places.length === 1) return false
     places = places.filter((each) => each !== place)
     leave(place, failed)
@@ -174,7 +188,7 @@ export function createPlaces<Row>({
 /** Reads the stored cursors; a place that is further stays. A new handler that starts with the newest row gets its cursor. */
 export async function loadPlaces<Row>(
   { store, rows, cursors }: { store: Store; rows: FollowedRows<Row>; cursors: Cursors },
-  places: readonly Place<Row>[],
+  places: readonly HandlerPlace<Row>[],
 ): Promise<void> {
   const stored = new Map(await cursors.load())
   const fresh = places.filter(
@@ -197,7 +211,7 @@ export async function loadPlaces<Row>(
 export async function savePlaces<Row>(
   cursors: Cursors,
   tx: Tx,
-  places: ReadonlyMap<Place<Row>, number>,
+  places: ReadonlyMap<HandlerPlace<Row>, number>,
 ): Promise<void> {
   if (places.size === 0) return
   await cursors.save(
@@ -214,14 +228,14 @@ export async function handleBatch<Row extends { seq: number }>(
   const startedAt = clock()
   const furthest = readers.reduce((most, { seq }) => Math.max(most, seq), from)
   let committed = rows.last()
-  // A number that went back is one that was taken away by hand, or one that the store does not know yet.
+  // A number that went back was deleted by hand, or the store does not know it yet.
   if (committed < furthest) committed = await rows.newest(tx)
   const batch = await rows.listAfter(tx, { seq: from, limit })
   const isLast = batch.length < limit
   const last = batch.at(-1)?.seq ?? committed
-  // Rows that are gone, or that the list leaves out, are behind the last one.
+  // Rows that are deleted, or that the list leaves out, are behind the last row.
   const end = isLast ? Math.max(last, committed) : last
-  const ends = new Map<Place<Row>, number>()
+  const ends = new Map<HandlerPlace<Row>, number>()
   for (const place of readers) {
     const own = place.seq > from ? batch.filter(({ seq }) => seq > place.seq) : batch
     onTurn(place)
@@ -240,20 +254,20 @@ export async function handleBatch<Row extends { seq: number }>(
   return { ...result, tookMs: clock() - startedAt }
 }
 
-function move<Row>(place: Place<Row>, seq: number): void {
+function move<Row>(place: HandlerPlace<Row>, seq: number): void {
   if (seq !== place.seq) place.isSaved = false
   place.seq = seq
 }
 
-/** Infinite without any. */
-function lowest<Row>(places: readonly Place<Row>[]): number {
+/** Infinite without places. */
+function lowest<Row>(places: readonly HandlerPlace<Row>[]): number {
   return Math.min(...places.map(({ seq }) => seq))
 }
 
-/** Returns the last row's number that was handled; undefined if all were. */
+/** Returns the number of the last handled row; undefined if all were handled. */
 async function handOver<Row extends { seq: number }>(
   tx: Tx,
-  handler: Handler<Row>,
+  handler: FollowerHandler<Row>,
   rows: readonly Row[],
 ): Promise<number | undefined> {
   let end: number | undefined

@@ -21,42 +21,46 @@ import type { Tx } from '../store/write/transaction.ts'
 import type { Cursors, FollowedRows } from './follower-handlers.ts'
 import {
   createPlaces,
+  type HandlerPlace,
   handleBatch,
   loadPlaces,
-  type Place,
   savePlaces,
 } from './follower-handlers.ts'
 import { createEffort, createPauses, lingerFor, patienceFor } from './pace.ts'
 
 type ReaderOptions<Row> = {
-  /** Whose heavy writes those of the reader are. */
+  /** The owner of the reader's heavy writes. */
   name: string
   rows: FollowedRows<Row>
   cursors: Cursors
   /** The first handlers, one at least. */
-  places: readonly Place<Row>[]
+  places: readonly HandlerPlace<Row>[]
   /** The first rows to handle one by one; 0 if absent. */
   suspects?: number
   batch?: number
   lingerMs?: number
   clock?: () => number
-  /** Before a batch: the reader may take others in that have handled all rows up to `least`. */
+  /**
+   * Called before a batch: the reader may take in other handlers that have handled all rows up to `least`.
+   */
   gather?(least: number): void
-  /** A handler goes: it has failed (`suspects`: in a batch of so many rows), or is behind the others. */
-  leave?(place: Place<Row>, suspects: number): void
+  /**
+   * Called when a handler leaves: it has failed in a batch of `suspects` rows, or is behind the others (0).
+   */
+  leave?(place: HandlerPlace<Row>, suspects: number): void
 }
 
-export type Reader<Row> = {
+export type FollowerReader<Row> = {
   wake(): void
   /** As of a `Follower`, for its handlers. */
   caughtUp(): Promise<void>
   /** Takes a handler back; only in `gather`. */
-  take(place: Place<Row>): void
+  take(place: HandlerPlace<Row>): void
   /**
-   * Ends the reader of one handler and returns its place, if all rows up to `least` are handled, all is well and
-   * nothing is under way.
+   * Ends the reader of one handler and returns its place, if the handler has handled all rows up to
+   * `least`, nothing has failed and nothing is being read or written.
    */
-  release(least: number): Place<Row> | undefined
+  release(least: number): HandlerPlace<Row> | undefined
   stop(): Promise<void>
 }
 
@@ -65,10 +69,10 @@ const SAVE_AFTER_MS = SECOND_MS
 const FIRST_PAUSE_MS = 1_000
 const LONGEST_PAUSE_MS = MINUTE_MS
 
-export function createReader<Row extends { seq: number }>(
+export function createRowReader<Row extends { seq: number }>(
   { store, log }: { store: Store; log: Log },
   options: ReaderOptions<Row>,
-): Reader<Row> {
+): FollowerReader<Row> {
   const { name, rows, cursors, gather, batch, suspects } = options
   const { lingerMs = 0, clock = () => performance.now() } = options
   const effort = createEffort({ batch, suspects, clock })
@@ -85,7 +89,7 @@ export function createReader<Row extends { seq: number }>(
   /** Stored cursors may be ahead: a write failed, and nobody knows whether it was durable. */
   let isUnsure = true
   /** The handler whose turn it is, or was when it failed. */
-  let acting: Place<Row> | undefined
+  let acting: HandlerPlace<Row> | undefined
   let failures = 0
   let last = { rows: 0, endedAt: Number.NEGATIVE_INFINITY, isAll: false }
 
@@ -154,10 +158,10 @@ export function createReader<Row extends { seq: number }>(
     if (!isStopping) await handle(readers, isFar)
   }
 
-  async function handle(readers: readonly Place<Row>[], isFar: boolean): Promise<void> {
+  async function handle(readers: readonly HandlerPlace<Row>[], isFar: boolean): Promise<void> {
     const from = Math.min(...readers.map(({ seq }) => seq))
     const range = { readers, unsaved: places.unsaved(), from, limit: effort.size() }
-    const onTurn = (place?: Place<Row>) => {
+    const onTurn = (place?: HandlerPlace<Row>) => {
       acting = place
     }
     const act = (tx: Tx) => handleBatch(tx, { rows, cursors, clock, ...range, onTurn })
@@ -206,7 +210,7 @@ export function createReader<Row extends { seq: number }>(
     // A failure of the whole transaction is no fault of the handler whose turn it is.
     const failed = hasCode(error, 'DATABASE_ERROR') ? undefined : acting
     acting = undefined
-    // After a failed batch, its rows come one by one; a read that fails again has nothing to try alone.
+    // After a failed batch, its rows come one by one; after a failed read there is nothing to try alone.
     const isAlone = effort.isAlone()
     const { follower, afterSeq } =
       failed === undefined
@@ -249,7 +253,8 @@ export function createReader<Row extends { seq: number }>(
       isStopping = true
       pauses.end()
       await running
-      // Rows behind an unsaved cursor come again at the next start. After a failed write a newer one may be stored.
+      // Rows behind an unsaved cursor come again at the next start. After a failed write, a newer cursor
+      // may be stored.
       if (places.unsaved().length > 0 && !isUnsure) await save().catch(() => undefined)
       clearTimeout(saving)
       for (const { reject } of waiting.splice(0)) reject(stopped())
@@ -257,7 +262,7 @@ export function createReader<Row extends { seq: number }>(
   }
 }
 
-function restTimesOf<Row>(places: readonly Place<Row>[]): number {
+function restTimesOf<Row>(places: readonly HandlerPlace<Row>[]): number {
   return Math.max(...places.map(({ handler }) => handler.restTimes?.() ?? 0))
 }
 

@@ -22,21 +22,22 @@
  */
 import type { Log } from '../base/log.ts'
 import type { Store } from '../store/store.ts'
-import type { Cursors, FollowedRows, Handler } from './follower-handlers.ts'
-import { createReader, type Reader } from './follower-reader.ts'
+import type { Cursors, FollowedRows, FollowerHandler } from './follower-handlers.ts'
+import { createRowReader, type FollowerReader } from './follower-reader.ts'
 
 export type FollowerOptions<Row extends { seq: number }> = {
-  /** Whose heavy writes those of the common reader are. */
+  /** The owner of the common reader's heavy writes. */
   name: string
   rows: FollowedRows<Row>
   cursors: Cursors
   /** In the order in which they get the rows of a batch. */
-  handlers: readonly Handler<Row>[]
+  handlers: readonly FollowerHandler<Row>[]
   /** The maximum number of rows in a transaction; 100 if absent. */
   batch?: number
   /**
-   * How long it waits after a commit before it reads; 0 if absent. From `BEAT_MS` (`pace.ts`) on it goes
-   * on at the last multiple of that before the time is over. One with much to do waits for the next multiple at least.
+   * How long it waits after a commit before it reads; 0 if absent. From `BEAT_MS` (`pace.ts`) on, it goes
+   * on at the last multiple of `BEAT_MS` before the time is over. A reader with much to do waits at least
+   * for the next multiple.
    */
   lingerMs?: number
   /** For tests: ms. */
@@ -65,9 +66,9 @@ export function startFollower<Row extends { seq: number }>(
   let moves = 0
   const places = handlers.map((handler) => ({ handler, seq: -1, isSaved: true }))
   /** The readers of handlers that are behind, or have failed. */
-  let own: Reader<Row>[] = []
+  let own: FollowerReader<Row>[] = []
 
-  const common: Reader<Row> = createReader(deps, {
+  const common: FollowerReader<Row> = createRowReader(deps, {
     ...options,
     places,
     gather(least) {
@@ -82,7 +83,7 @@ export function startFollower<Row extends { seq: number }>(
     leave(place, suspects) {
       moves += 1
       const { name } = place.handler
-      const reader = createReader(deps, { ...options, name, places: [place], suspects })
+      const reader = createRowReader(deps, { ...options, name, places: [place], suspects })
       own.push(reader)
       if (isStopping) void reader.stop()
       else reader.wake()
@@ -90,7 +91,7 @@ export function startFollower<Row extends { seq: number }>(
   })
 
   function wake(): void {
-    // First, so that it finds those that it can take in.
+    // The common reader comes first, so that it finds the readers whose handlers it can take in.
     common.wake()
     for (const reader of own) reader.wake()
   }

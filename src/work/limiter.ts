@@ -38,9 +38,9 @@ type Refusal = { publicText: string; details?: Readonly<Record<string, number>> 
 type Attempts = { countedAt: number[]; inFlight: number }
 type Failures = { count: number; lastAt: number; inFlight: number }
 
-/** Of each limit. Beyond it the keys that were idle longest are forgotten. */
+/** The most keys of one limit. Beyond this number, the keys that were idle longest are forgotten. */
 const MAX_KEYS = 20_000
-/** Of failures. */
+/** The first wait of a limit of failures. */
 const FIRST_WAIT_MS = SECOND_MS
 const MAX_WAIT_MS = 15 * MINUTE_MS
 const MEMORY_MS = HOUR_MS
@@ -112,7 +112,7 @@ export function createWindowLimit({
           attempts.countedAt.push(now())
           end()
         },
-        // The attempts that count may be those of others.
+        // The attempts that count stay, because other people may have made them.
         cleared: end,
         abandoned: end,
       }

@@ -9,11 +9,17 @@
 import { createFairQueue } from '../turns/fair-queue.ts'
 import { currentOwner, type WorkOwner } from '../turns/owner.ts'
 
-/** Turns of the loop between two of these, so that short work, which takes several, is not slowed by each. */
+/**
+ * Turns of the loop for other work between two of these turns, so that short work, which takes several
+ * turns, is not slowed by each.
+ */
 const TURNS_OF_OTHERS = 2
-/** Work of a line that takes turns. */
+/** How many pieces of work of a line take turns. */
 export const AT_ONCE = 16
-/** Every so many turns of a line are of what has waited longest, however late it began: long work is no bar. */
+/**
+ * After so many turns of a line, one goes to what has waited longest, however late it began, so that long
+ * work does not block it.
+ */
 const TURNS_BY_AGE = 16
 
 type LoopTurns = {
@@ -27,7 +33,7 @@ type Waiting = { age: number; begin(): void }
 type Line = { waiting: Waiting[]; taken: number }
 
 export function createLoopTurns(): LoopTurns {
-  /** The lines of those that wait; each entry stands for the next of its line. */
+  /** The lines of waiting work; each entry stands for the next piece of its line. */
   const turns = createFairQueue<string>()
   const lines = new Map<string, Line>()
   const ages = new WeakMap<WorkOwner, number>()
@@ -53,7 +59,7 @@ export function createLoopTurns(): LoopTurns {
     })
   }
 
-  /** Of the oldest work of the line, what has waited longest. */
+  /** Takes what has waited longest among the oldest work of the line. */
   function takeFrom(key: string): Waiting | undefined {
     const line = lines.get(key)
     if (line === undefined) return undefined
@@ -94,7 +100,7 @@ function afterTurns(count: number, act: () => void): void {
   setImmediate(count === 0 ? act : () => afterTurns(count - 1, act))
 }
 
-/** The loop is one, so that its turns are those of the process. */
+/** One for the process, because the process has one event loop. */
 const loopTurns = createLoopTurns()
 
 /** Resolves when it is the turn of the current owner (`turns/owner.ts`): before work of about a millisecond. */

@@ -89,7 +89,7 @@ export function startLoop({
     running = inOwnContext(runWhileWanted)
   }
 
-  /** Begins synchronously, and ends so if its runs do. */
+  /** Begins synchronously, and also ends synchronously if its runs do. */
   async function runWhileWanted(): Promise<void> {
     while (isWanted && !signal.aborted) {
       isWanted = false

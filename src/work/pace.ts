@@ -54,7 +54,7 @@ type Effort = {
   idle(): void
   /** All rows are handled, so none is in doubt. */
   caughtUp(): void
-  /** How many rows are in doubt if the last batch has failed. */
+  /** The number of rows in doubt if the last batch has failed. */
   doubtful(): number
   /** The last batch failed: its rows are handled one by one. */
   failed(): void
@@ -62,13 +62,13 @@ type Effort = {
 
 const DEFAULT_BATCH = 100
 
-/** Nothing is known of its rows. */
+/** The first batch is at most this large, because nothing is known of its rows. */
 const MAX_FIRST_BATCH = 500
 
 /** How long a batch should hold the writer. */
 const BATCH_MS = 12
 
-/** The pauses of a follower: one at a time. A promise for all of them would keep something of each. */
+/** The pauses of a follower, one at a time. A promise shared by all pauses would keep memory of each. */
 type Pauses = {
   /** Ends early by `end`; with `isHurried`, by `hurry` too. */
   pause(ms: number, isHurried: boolean): Promise<void>
@@ -77,12 +77,12 @@ type Pauses = {
 }
 
 /**
- * Followers that linger go on at multiples of this time, so that they share a transaction. One that has
- * much to do lingers so long at least.
+ * Followers that linger go on at multiples of this time, so that they share a transaction. A follower with
+ * much to do lingers at least as long.
  */
 const BEAT_MS = 50
 
-/** Batches of so many rows are much to do. */
+/** From this number of rows on, a batch is much to do. */
 const MANY_ROWS = 8
 
 /** The time that a write of a follower waits for others with which it can share a commit. */
@@ -151,10 +151,10 @@ export function createEffort({ batch = DEFAULT_BATCH, clock, ...options }: Effor
     restMs: (times) => (fullMs === 0 ? 0 : Math.min(MAX_REST_MS, times * fullMs)),
     ended({ rows, startedAt, tookMs }, { endedAt, isHeavy }) {
       // A heavy write is alone in its transaction, so the commit is its own, too.
-      const heldMs = isHeavy ? endedAt - startedAt : tookMs
+      const busyMs = isHeavy ? endedAt - startedAt : tookMs
       // A slow disk takes long for the smallest commit: smaller batches would not help.
-      if (rows > 0) pace.record(rows, Math.min(heldMs, 2 * tookMs))
-      fullMs = suspects === 0 && rows === limit ? heldMs : 0
+      if (rows > 0) pace.record(rows, Math.min(busyMs, 2 * tookMs))
+      fullMs = suspects === 0 && rows === limit ? busyMs : 0
     },
     advanced() {
       suspects = Math.max(0, suspects - 1)

@@ -80,7 +80,7 @@ type RowChange<Row, State> = {
   change(tx: Tx, rows: readonly Row[], state: State): Promise<State>
   /** Done before the transaction of a batch. */
   prepare?(rows: readonly Row[]): Promise<void>
-  /** Its job is that of the rules, too. */
+  /** `progress.job` is the same job as in the rules. */
   progress?: JobProgress<State> | undefined
 }
 
@@ -178,7 +178,7 @@ function createBatches(
     return isStopped() ? undefined : (size?.size() ?? fixed)
   }
 
-  /** `prepare`: part of the time after which the rest follows, but not of the transaction. */
+  /** `prepare` runs before the transaction; its time counts for the rest that follows. */
   async function write<T>(
     rows: number,
     act: (tx: Tx) => Promise<T>,

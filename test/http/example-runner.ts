@@ -1,12 +1,12 @@
 /** Sends the examples of the API's description to a server, as any caller. */
 import supertest from 'supertest'
 import { type KnownCallers, ruleOf } from '../../src/features/tenancy/accounts/callers/caller.ts'
-import { findExample } from '../../src/http/examples/all.ts'
-import type { OperationExample } from '../../src/http/examples/operation-example.ts'
+import type { OperationExample } from '../../src/http/route-docs.ts'
 import { ROUTES } from '../../src/http/route-table.ts'
 import { logIn } from '../session.ts'
 import { type Bindings, bind } from './example-match.ts'
 import { type createExampleDns, EXAMPLE_IDS, type ExampleStep } from './example-sequence.ts'
+import { findExample } from './listed-routes.ts'
 import { type Answer, sendPlainly } from './plain-request.ts'
 import type { Method, StartedService } from './service.ts'
 
@@ -44,7 +44,7 @@ export function createExampleRunner(
   async function prepare(step: ExampleStep): Promise<PreparedExample> {
     const { name, headers = {}, sign } = step
     const [method = '', path = ''] = name.split(' ')
-    const example = findExample(method, path)
+    const example = findExample(service.core, name)
     if (example === undefined) throw new TypeError(`${name} has no example`)
     bindings.set(EXAMPLE_IDS.project, mine.id)
     const real = (id: string) => bindings.get(id) ?? id

@@ -6,14 +6,13 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/base/clock.ts'
 import { createSchedule } from '../../src/core/areas.ts'
 import { appendEvents } from '../../src/features/ground/events/append.ts'
 import { monthOf } from '../../src/features/ground/usage/month.ts'
-import { addCounts } from '../../src/features/insight/reputation/counters.ts'
+import { addHourCounts } from '../../src/features/insight/reputation/counters.ts'
 import { listDomains } from '../../src/features/mail/domains/domains.ts'
 import { createSegment } from '../../src/features/people/segments/edit-segment.ts'
 import { inviteMember } from '../../src/features/tenancy/accounts/invitations/invite.ts'
 import { insertToken } from '../../src/features/tenancy/accounts/links/email-tokens.ts'
 import { endSessions } from '../../src/features/tenancy/accounts/sessions/sessions.ts'
 import { createUser } from '../../src/features/tenancy/accounts/users/users.ts'
-import { findExample } from '../../src/http/examples/all.ts'
 import type { DnsAnswer, MxRecord } from '../../src/outbound/dns/answer.ts'
 import type { Resolver } from '../../src/outbound/dns/resolver.ts'
 import { and, eq } from '../../src/store/drizzle.ts'
@@ -38,6 +37,7 @@ import { codeOf } from '../features/tenancy/accounts/totp-code.ts'
 import { sample } from '../features/tenancy/uploads/images/samples.ts'
 import { addUser, logIn } from '../session.ts'
 import { closeBilling, openBilling, signAsStripe, subscribe } from './example-billing.ts'
+import { findExample } from './listed-routes.ts'
 
 type Stage = {
   core: TestCore
@@ -299,7 +299,7 @@ const addReputation = async ({ core, projectId }: Stage) => {
       .update(projects)
       .set({ createdAt: at - 90 * DAY_MS })
       .where(eq(projects.id, projectId))
-    await addCounts(tx, [
+    await addHourCounts(tx, [
       { projectId, startsAt: at - 3 * DAY_MS, ...week },
       { projectId, startsAt: at - 60 * DAY_MS, ...older },
     ])
@@ -331,7 +331,7 @@ const mailToken =
   (purpose: TokenPurpose) =>
   async ({ core }: Stage) => {
     core.config.accounts.mailProject = null
-    const { token } = Object(findExample('POST', '/auth/verify-email')?.request)
+    const { token } = Object(findExample(core, 'POST /auth/verify-email')?.request)
     const { id: userId } = await addUser(core, { verifiedAt: null })
     await core.store.write(async (tx) => {
       await tx.delete(accountTokens)

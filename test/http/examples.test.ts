@@ -30,6 +30,6 @@ test('every described operation has an example, and all examples run here', () =
   assert.deepEqual(
     { without, outdated },
     { without: [], outdated: [] },
-    'an operation needs an example in src/http/examples/ and a step in test/http/example-sequence.ts',
+    'an operation needs `example` in src/http/routes and a step in test/http/example-sequence.ts',
   )
 })

@@ -8,7 +8,6 @@ import { ruleOf } from '../../src/features/tenancy/accounts/callers/caller.ts'
 import { insertToken } from '../../src/features/tenancy/accounts/links/email-tokens.ts'
 import { makeLinkToken } from '../../src/features/tenancy/accounts/links/link-token.ts'
 import { createUser } from '../../src/features/tenancy/accounts/users/users.ts'
-import { findExample } from '../../src/http/examples/all.ts'
 import { createTraffic } from '../../src/http/exchange/traffic.ts'
 import { createLayout } from '../../src/http/pages/layout.ts'
 import type { Route } from '../../src/http/route.ts'
@@ -26,6 +25,7 @@ import { codeOf } from '../features/tenancy/accounts/totp-code.ts'
 import { sample } from '../features/tenancy/uploads/images/samples.ts'
 import { addMember, addUser, logIn } from '../session.ts'
 import { closeBilling, openBilling, signAsStripe, subscribe } from './example-billing.ts'
+import { findExample } from './listed-routes.ts'
 import { type Method, useService } from './service.ts'
 
 type Operation = {
@@ -489,7 +489,7 @@ describe('responses match their descriptions, with no further fields', () => {
     await checked('GET', `${path}/billing-consumption`, { id: mine.id })
     await checked('GET', `${path}/billing-invoices`, { id: mine.id })
     const receiver = ['POST', '/webhooks/incoming/stripe'] as const
-    const { request: event } = findExample(...receiver) ?? {}
+    const { request: event } = findExample(service.core, receiver.join(' ')) ?? {}
     const signed = signAsStripe(stage, JSON.stringify(event))
     await checked(...receiver, {}, event as object, undefined, signed)
     await closeBilling(stage)

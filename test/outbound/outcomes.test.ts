@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { classifyLocally } from '../../src/formats/replies/classify-reply.ts'
-import type { AttemptOutcome, Step } from '../../src/outbound/attempt.ts'
+import type { AttemptOutcome, AttemptStep } from '../../src/outbound/attempt.ts'
 import {
   localOutcome,
   outcomeOfLostThread,
@@ -9,7 +9,12 @@ import {
   withLookup,
 } from '../../src/outbound/outcomes.ts'
 
-const step = (more: Partial<Step>): Step => ({ step: 'mail', at: 0, durationMs: 0, ...more })
+const step = (more: Partial<AttemptStep>): AttemptStep => ({
+  step: 'mail',
+  at: 0,
+  durationMs: 0,
+  ...more,
+})
 
 function outcomeAt(host: string | null, more: Partial<AttemptOutcome>): AttemptOutcome {
   return { ...localOutcome({ result: 'deferred', verdict: null, error: null }), host, ...more }

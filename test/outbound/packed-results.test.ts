@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'
 import { classifyLocally } from '../../src/formats/replies/classify-reply.ts'
-import type { Step } from '../../src/outbound/attempt.ts'
+import type { AttemptStep } from '../../src/outbound/attempt.ts'
 import { localOutcome } from '../../src/outbound/outcomes.ts'
 import type { TaskResult } from '../../src/outbound/protocol.ts'
 import { packResults, unpackResults } from '../../src/outbound/thread-messages.ts'
@@ -25,7 +25,7 @@ const step = fc.record(
     ...{ host: fc.domain(), address: fc.ipV4(), reply, error: fc.string() },
   },
   { ...plain, requiredKeys: ['step', 'at', 'durationMs'] },
-) as fc.Arbitrary<Step>
+) as fc.Arbitrary<AttemptStep>
 
 const outcome = fc.record(
   {

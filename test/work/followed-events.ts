@@ -8,10 +8,10 @@ import { type EventRow, eventFollowers, events } from '../../src/store/schema/ev
 import { parameter, statement } from '../../src/store/statement.ts'
 import type { Store } from '../../src/store/store.ts'
 import { type FollowerOptions, startFollower } from '../../src/work/follower.ts'
-import type { Handler } from '../../src/work/follower-handlers.ts'
+import type { FollowerHandler } from '../../src/work/follower-handlers.ts'
 import { START, type TestCore } from '../core.ts'
 
-export type EventHandler = Handler<EventRow>
+export type EventHandler = FollowerHandler<EventRow>
 export type Followed = Pick<TestCore, 'store' | 'log' | 'now'>
 
 const listAfter = statement((db) =>

@@ -29,7 +29,7 @@ export function typedLike(
   return (text) => text.replaceAll(CALL, (found, word) => (firstWords.has(word) ? call : found))
 }
 
-/** Of a command line that may be wrong elsewhere. */
+/** The value of `--config`, also if the rest of the command line is wrong. */
 function findConfigPath(argv: readonly string[]): string | undefined {
   const at = argv.findLastIndex((word) => word === '--config' || word.startsWith('--config='))
   const word = argv[at]

@@ -11,9 +11,12 @@ export type CommandContext = {
   /** `--json` */
   isJson: boolean
   configuration: Configuration
-  /** Adds the command line's `--config` to the commands in a text of the program, never of people. */
+  /**
+   * Adds the command line's `--config` to the commands in a text of the program. Texts of people must not
+   * pass through here.
+   */
   typed(text: string): string
-  /** The command makes `data_dir` where it is not there. */
+  /** The command may create a missing `data_dir`. */
   makesDataDir?: boolean
 }
 
@@ -23,7 +26,10 @@ export type Input = {
   text(option: string): string | undefined
   /** The value of a required option; the engine has checked that it is present. */
   required(option: string): string
-  /** One of some words, in any letter case; undefined when it is absent. @throws UsageError */
+  /**
+   * The value of an option that takes one of these words, in any letter case; undefined when it is absent.
+   * @throws UsageError
+   */
   choice<const Choice extends string>(
     option: string,
     choices: readonly Choice[],
@@ -80,8 +86,8 @@ export async function withCore<T>(
 }
 
 /**
- * The same without a look at its age: for what changes nothing, such as the warnings of a server that is about
- * to start, and for what sets the fence itself.
+ * As `withCore`, but a database that was brought back from a copy is used as it is. For code that changes
+ * nothing, such as the warnings of a server that is about to start, and for the command that sets the fence.
  */
 export async function withCoreAsIs<T>(
   context: CommandContext,

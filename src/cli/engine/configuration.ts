@@ -1,6 +1,6 @@
 /**
- * The configuration of a command. Its file is looked for once, and only then: a command that root starts
- * acts as another user later, who may be unable to look into the present folder.
+ * The configuration of a command. The file is looked for once, at the first call of `load`: a command that
+ * root starts acts as another user later, who may be unable to look into the present folder.
  */
 import type { Loaded, LoadOptions } from '../../config/load.ts'
 import { listOtherPlaces } from './other-places.ts'
@@ -8,9 +8,10 @@ import type { Terminal } from './terminal.ts'
 
 export type Configuration = {
   /**
-   * The same for every call. Certificates are not checked unless the first call says so: most commands work
-   * without them. The first call also notes what the command leaves aside, unless `isQuiet`: for a command that
-   * has these notes among its warnings. @throws ConfigError
+   * Loads the configuration; every call returns the first one's result. Certificates are checked only if the
+   * first call asks for it, because most commands need none. The first call also notes what the command
+   * leaves aside (`other-places.ts`); a command that lists these notes among its warnings sets `isQuiet`.
+   * @throws ConfigError
    */
   load(options?: FirstLoad): Promise<Loaded>
   /** Reads the same file again, as the present user, with its certificates. @throws ConfigError */

@@ -126,7 +126,10 @@ export function requireWritable(folder: string, suggestion: string): void {
   }
 }
 
-/** Adds to an error that the owner of the files was refused, who is not the user who gave the command. */
+/**
+ * Adds advice to an error of access: the command runs as the owner of the files, and this user was refused,
+ * not the user who gave the command.
+ */
 function explainRefusal(error: unknown): never {
   if (!isRefused(error) || !(error instanceof Error) || !('path' in error)) throw error
   const user = presentUser()

@@ -1,4 +1,7 @@
-/** Which command lists what an operator named by something else than its id. */
+/**
+ * Advice for an operator who named a project or an email by something else than its id: the command that
+ * lists the ids.
+ */
 import { AppError } from '../../base/errors.ts'
 import { formatCommand } from './command-line.ts'
 

@@ -1,6 +1,7 @@
 /**
- * What a command leaves aside: the configuration of the system behind one of the present folder, and the database
- * of a trial behind the configuration of the system. Who names a file with `--config` knows which it is.
+ * The places that a command without `--config` leaves aside: the configuration of the system, if the present
+ * folder has a configuration too; and the database of a trial in the present folder, if the command uses the
+ * configuration of the system.
  */
 import { existsSync } from 'node:fs'
 import path from 'node:path'
@@ -11,7 +12,7 @@ import type { Terminal } from './terminal.ts'
 
 type Place = Pick<Terminal, 'cwd' | 'systemFile'>
 
-/** One sentence for each, for a command without `--config`. */
+/** One sentence for each place. */
 export function listOtherPlaces({ config }: Pick<Loaded, 'config'>, place: Place): string[] {
   const { file, database } = config
   const hidden = findHidden(place)

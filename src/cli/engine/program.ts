@@ -157,7 +157,10 @@ function unknownCommand(argv: readonly string[], commands: readonly CommandSpec[
   return new UsageError(`unknown command '${words.join(' ')}'${hint}`)
 }
 
-/** The words up to the first that names nothing, and the word after it, which may belong to the name. */
+/**
+ * The typed words up to and with the first that no command has. `next`: the word after them, which may belong
+ * to the name.
+ */
 function findUnknown(argv: readonly string[], names: readonly string[]) {
   const values = argv.flatMap((word, index) => (word === '--config' ? [index + 1] : []))
   const typed = argv.filter((word, index) => !word.startsWith('-') && !values.includes(index))
@@ -167,7 +170,7 @@ function findUnknown(argv: readonly string[], names: readonly string[]) {
   return { words: typed.slice(0, known + 1), next }
 }
 
-/** Names the option that takes the first argument too many. */
+/** The error for an argument too many, with the option that probably takes this argument. */
 function tooMany(
   command: CommanderCommand,
   options: NonNullable<CommandSpec['options']>,

@@ -1,7 +1,8 @@
 /**
- * A command whose `--config` was forgotten would find nothing: it would show an empty database, and leave one in
- * the present folder. One whose configuration misspells `data_dir` would do so there. Only `serve`, `init` and
- * `restore` make a database where there is no configuration, and `user create` in a folder that is not there.
+ * Refuses a command that would make a new, empty database by mistake: in the present folder, because
+ * `--config` was forgotten, or in a folder that `data_dir` misspells. Without a configuration only `serve`,
+ * `init` and `restore` make a database; `user create` also makes one in a missing folder that the
+ * configuration names.
  */
 import { existsSync } from 'node:fs'
 import path from 'node:path'

@@ -1,6 +1,6 @@
 /**
- * Keeps a command from migrating the database of a server that runs: one that migrates it itself, or one of
- * the version before, whose program has been replaced and which has not been restarted yet.
+ * Keeps a command from migrating the database of a running server. This server may be migrating the database
+ * itself, or it may be of the version before and not yet restarted since its program was replaced.
  */
 import { existsSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -10,7 +10,7 @@ import type { Config } from '../../config/config.ts'
 import { isServed } from '../../store/files/is-served.ts'
 import { hasOlderSchema } from '../../store/snapshot/unmigrated.ts'
 
-/** A new or small database is migrated meanwhile. */
+/** Within this time a server migrates a new or small database. */
 const WAIT_MS = 2_000
 const LOOK_EVERY_MS = 50
 

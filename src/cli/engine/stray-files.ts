@@ -33,7 +33,10 @@ function isUnopened(error: unknown): boolean {
   return UNOPENED.test(sqliteCode(error))
 }
 
-/** SQLite does not say which of its files it cannot open. A port that is refused has no path. */
+/**
+ * Whether the error may come from one of these files. SQLite does not say which file it cannot open, so any
+ * of them may be. An error without a path, such as a refused port, comes from none.
+ */
 function isAboutOne(refusal: unknown, dataDir: string, names: readonly string[]): boolean {
   if (isUnopened(refusal)) return names.length > 0
   if (!(refusal instanceof Error) || !('path' in refusal)) return false
@@ -41,7 +44,10 @@ function isAboutOne(refusal: unknown, dataDir: string, names: readonly string[])
   return names.includes(name)
 }
 
-/** Empty in a folder of another user, whose files they may be. */
+/**
+ * The names of files of other users. Empty if `data_dir` itself belongs to another user, because the files
+ * may be that user's.
+ */
 function listStray(dataDir: string): string[] {
   const uid = process.geteuid?.()
   if (lstatSync(dataDir, { throwIfNoEntry: false })?.uid !== uid) return []

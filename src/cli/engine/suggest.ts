@@ -1,6 +1,6 @@
 /**
- * What an operator meant: the nearest commands to an unknown one, in the words of other mail programs too, and
- * the option that takes an argument which stands alone.
+ * Suggests what an operator meant: the nearest commands to an unknown one, also by words of other mail
+ * programs, and the option for an argument without one.
  */
 
 /** Words of other programs for the words of our commands. */
@@ -41,7 +41,10 @@ export function suggestCommands(typed: readonly string[], names: readonly string
   return nearest.slice(0, MAX_SUGGESTED).map(({ name }) => name)
 }
 
-/** From 0 to 1: how many of the words on either side have a fellow on the other. */
+/**
+ * From 0 to 1: the likeness of each word of the name to the nearest typed word, summed, and divided by the
+ * number of words of the longer side.
+ */
 function likenessOf(typed: readonly string[], name: readonly string[]): number {
   const found = name.map((word) => Math.max(0, ...typed.map((other) => wordLikeness(other, word))))
   return found.reduce((sum, one) => sum + one, 0) / Math.max(typed.length, name.length)

@@ -34,7 +34,7 @@ export function refuseSystemFolder(folder: string, uid: number | undefined, root
   throw new AppError('FORBIDDEN', text, { suggestion })
 }
 
-/** Of the nearest folder that exists, with the rest of the path. */
+/** The path with the links of its existing part resolved. */
 function resolveLinks(folder: string): string {
   if (statOf(folder) !== undefined) return realpathSync(folder)
   const parent = path.dirname(folder)

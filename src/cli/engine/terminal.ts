@@ -23,7 +23,7 @@ export type Signals = {
 /** The terminal of this process. */
 export function processTerminal(): Terminal {
   const { stdin, stdout, stderr, env } = process
-  // Whoever needs the output to arrive awaits `writeOut`.
+  // A closed pipe must not end the process here: callers that need the output to arrive await `writeOut`.
   stdout.on('error', () => undefined)
   return { stdin, stdout, stderr, env, cwd: process.cwd(), signals: process, isWholeProcess: true }
 }

@@ -14,29 +14,29 @@ import type { Terminal } from '../engine/terminal.ts'
 import { openQuestions, type Question, type Questions } from '../options/questions.ts'
 import { BACKUP_FOLDER, STATE_FOLDER } from '../systemd/unit.ts'
 
-export type Given = Partial<Record<SettingKey, TomlValue>>
+export type GivenSettings = Partial<Record<SettingKey, TomlValue>>
 
 export type FirstUser = {
   address: string
-  /** Undefined: one is made. */
+  /** Undefined: the command generates a password. */
   password: string | undefined
 }
 
-export type Answers = { given: Given; user: FirstUser }
+export type AskedSettings = { given: GivenSettings; user: FirstUser }
 
 /** The answer for no value, to a question whose empty answer takes the default. */
 const NONE = 'none'
 
-/** What an answer needs, and a later question asks for. */
+/** Settings that an answer may require, and that a later question asks for. */
 const ASKED_LATER = ['delivery.hostname', 'delivery.relay.host', 'delivery.relay.password']
 
 const FOLDERS: readonly SettingKey[] = ['data_dir', 'backup.dir']
 
 /** @throws AppError BAD_REQUEST after Ctrl-C or Ctrl-D */
-export async function askSettings(terminal: Terminal, file: string): Promise<Answers> {
+export async function askSettings(terminal: Terminal, file: string): Promise<AskedSettings> {
   const questions = openQuestions(terminal)
   try {
-    const given: Given = {}
+    const given: GivenSettings = {}
     const asking = { questions, given, file }
     const ask = createAsk(asking)
     const mode = await ask('delivery.mode', 'Mode: direct, relay or sandbox', 'direct')
@@ -44,7 +44,7 @@ export async function askSettings(terminal: Terminal, file: string): Promise<Ans
     const url = await ask('base_url', 'Public address (URL) of this server', `https://${host}`)
     if (mode === 'relay') await askRelay(asking, ask)
     if (mode === 'direct') await askInbound(asking)
-    // The unit lets the service write the usual folders.
+    // The unit of systemd lets the service write the usual folders, so these are the defaults.
     const isOfService = file === SYSTEM_FILE
     await ask('data_dir', 'Folder of the data', isOfService ? STATE_FOLDER : 'data')
     await askBackups(asking, isOfService)
@@ -58,7 +58,7 @@ export async function askSettings(terminal: Terminal, file: string): Promise<Ans
 type Asking = {
   questions: Questions
   /** The answers so far. */
-  given: Given
+  given: GivenSettings
   /** The file that is written. */
   file: string
 }
@@ -86,7 +86,7 @@ function readValue({ given, file }: Asking, key: SettingKey, answer: string): To
   if (value === undefined) throw new Error(`Expected ${kind.expected}.`)
   const shown = kind.show(value)
   if (FOLDERS.includes(key)) refuseFile(path.resolve(path.dirname(file), String(shown)))
-  const answers: Given = { ...given, [key]: shown }
+  const answers: GivenSettings = { ...given, [key]: shown }
   const [problem] = findProblems({ file, text: formatNewFile(answers) }).filter(
     (each) => each.key in answers || !ASKED_LATER.includes(each.key),
   )

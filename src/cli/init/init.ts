@@ -28,8 +28,8 @@ import { findFolderOwner } from '../engine/file-owner.ts'
 import { findHidden } from '../engine/other-places.ts'
 import type { Terminal } from '../engine/terminal.ts'
 import { escapeControls } from '../engine/text.ts'
-import { choosePassword } from '../options/password.ts'
-import { askSettings, type FirstUser, type Given } from './ask-settings.ts'
+import { readGivenPassword } from '../options/password.ts'
+import { askSettings, type FirstUser, type GivenSettings } from './ask-settings.ts'
 import { describeServer, isAnswered, optionOfKey, readAnswers } from './read-answers.ts'
 
 export async function initCommand(context: CommandContext, input: Input): Promise<Result> {
@@ -88,9 +88,9 @@ function describeNext({ configPath }: CommandContext, config: Config): string[] 
   ]
 }
 
-type Target = { context: CommandContext; file: string; hidden: string | undefined }
+type NewFile = { context: CommandContext; file: string; hidden: string | undefined }
 
-async function writeGiven({ context, file, hidden }: Target, input: Input): Promise<Result> {
+async function writeGiven({ context, file, hidden }: NewFile, input: Input): Promise<Result> {
   const { given, secretFiles, address } = readAnswers(input, file)
   const text = formatNewFile(given, secretFiles)
   refuseExisting(file, context.terminal)
@@ -112,10 +112,10 @@ async function writeGiven({ context, file, hidden }: Target, input: Input): Prom
   return { json: { file, ...(user && { user: user.json }) }, text: lines.join('\n') }
 }
 
-/** Undefined: one is made. With --yes nothing is asked. */
+/** Undefined: the command generates a password. With --yes nothing is asked. */
 async function readPassword({ terminal }: CommandContext, input: Input) {
   const isGiven = input.has('passwordStdin') || input.text('password') !== undefined
-  return input.has('yes') && !isGiven ? undefined : choosePassword(terminal, input)
+  return input.has('yes') && !isGiven ? undefined : readGivenPassword(terminal, input)
 }
 
 async function createFirst(context: CommandContext, file: string, user: FirstUser) {
@@ -138,7 +138,7 @@ function nameOption(problem: Problem): Problem {
   return option === undefined ? problem : { ...problem, remedy: `the option is ${option}` }
 }
 
-/** What submission needs without ACME. */
+/** The files that the mail listeners need without ACME. */
 const CERTIFICATE_FILES = (['inbound', 'submission'] as const).flatMap(
   (section) =>
     [
@@ -148,7 +148,7 @@ const CERTIFICATE_FILES = (['inbound', 'submission'] as const).flatMap(
 )
 
 /** The steps that the options leave to the operator. */
-function listNextSteps(given: Given, folder: string): string[] {
+function listNextSteps(given: GivenSettings, folder: string): string[] {
   return [
     ...CERTIFICATE_FILES.flatMap(([key, name]) => {
       const place = given[key] === undefined ? undefined : path.resolve(folder, String(given[key]))

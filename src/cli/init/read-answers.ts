@@ -10,7 +10,7 @@ import { parseShownAddress } from '../../formats/address/named-mailbox.ts'
 import { type Input, UsageError } from '../engine/command.ts'
 import { formatTable } from '../engine/text.ts'
 import { STATE_FOLDER } from '../systemd/unit.ts'
-import type { Given } from './ask-settings.ts'
+import type { GivenSettings } from './ask-settings.ts'
 
 const MODES = ['sandbox', 'direct', 'relay'] as const
 const TLS_MODES = ['starttls', 'implicit', 'none'] as const
@@ -36,7 +36,7 @@ const RELAY_FLAGS = [
 const FLAGS = ['inbound', 'submission', 'https', 'passwordStdin', 'yes']
 
 type GivenAnswers = {
-  given: Given
+  given: GivenSettings
   /** Files of secrets, by the key that they are for. */
   secretFiles: Partial<Record<SettingKey, string>>
   /** The address of the first user; undefined to create none. */
@@ -62,7 +62,7 @@ export function optionOfKey(key: string): string | undefined {
 
 /** `file`: the file that is written. @throws UsageError */
 export function readAnswers(input: Input, file: string): GivenAnswers {
-  const given: Given = {
+  const given: GivenSettings = {
     // The unit lets the service write this folder.
     ...(file === SYSTEM_FILE ? { data_dir: STATE_FOLDER } : {}),
     ...Object.assign({}, ...KEYS.map(([flag, key]) => readKey(input, flag, key))),
@@ -87,12 +87,12 @@ export function readAnswers(input: Input, file: string): GivenAnswers {
   }
 }
 
-function readMode(input: Input): Given {
+function readMode(input: Input): GivenSettings {
   const mode = input.choice('mode', MODES)
   return mode === undefined ? {} : { 'delivery.mode': mode }
 }
 
-function readRelay(input: Input): Given {
+function readRelay(input: Input): GivenSettings {
   const tls = input.choice('relayTls', TLS_MODES)
   const given = {
     ...(tls === undefined ? {} : { 'delivery.relay.tls': tls }),
@@ -103,7 +103,7 @@ function readRelay(input: Input): Given {
 }
 
 /** Submission needs a certificate, of ACME or of `inbound`; with --inbound both use that of `inbound`. */
-function listeners(input: Input): Given {
+function listeners(input: Input): GivenSettings {
   const [hasInbound, hasSubmission] = [input.has('inbound'), input.has('submission')]
   const needsFiles = hasSubmission && input.text('acmeEmail') === undefined
   const section = hasInbound ? 'inbound' : 'submission'
@@ -127,7 +127,7 @@ function readAddress(input: Input): string | undefined {
   return parsed.address
 }
 
-function readKey(input: Input, flag: string, key: SettingKey): Given {
+function readKey(input: Input, flag: string, key: SettingKey): GivenSettings {
   const given = input.text(nameOf(flag))
   if (given === undefined) return {}
   const { kind } = settingOf(key)

@@ -7,7 +7,7 @@ import type { Terminal } from '../engine/terminal.ts'
 /**
  * Returns undefined if a password must be generated: without a terminal, or after an empty answer.
  */
-export async function choosePassword(
+export async function readGivenPassword(
   terminal: Terminal,
   input: Input,
 ): Promise<string | undefined> {

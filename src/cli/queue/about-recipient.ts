@@ -37,7 +37,7 @@ const MAX_OTHERS = 1_000
 const LEFT_OUT =
   'campaigns leave the address out, unless their type is TRANSACTIONAL, and other marketing mail is not sent to it'
 
-/** `listed`: the emails to the recipient that the list has. */
+/** `listed`: the emails to the recipient that the list shows. */
 export async function findAboutRecipient(
   deps: Deps,
   selected: Selected,
@@ -50,7 +50,7 @@ export async function findAboutRecipient(
   return { ...selected, others, contacts, suppressed: await findSuppressed(deps, recipient) }
 }
 
-/** Returns paragraphs. */
+/** Returns one text for each paragraph. */
 export function describeRecipient(
   about: AboutRecipient,
   listed: readonly QueuedEmail[],
@@ -64,8 +64,9 @@ export function describeRecipient(
 }
 
 /**
- * The contacts of the recipient in the selected projects. Beside emails, only people who left: an unsubscribed
- * contact may get nothing but transactional mail, and that mail is listed.
+ * The contacts of the recipient in the selected projects. If emails are listed, only contacts of people who
+ * left (unsubscribed or complained): other unsubscribed contacts get transactional mail alone, and the list
+ * shows that mail.
  */
 async function findContacts(
   deps: Deps,
@@ -83,7 +84,7 @@ async function findContacts(
   return left
 }
 
-/** One paragraph for each list without a listed email that says so. */
+/** One paragraph for each suppression list, unless a listed email shows the suppression. */
 function describeSuppressed(
   { recipient, suppressed }: AboutRecipient,
   listed: readonly QueuedEmail[],
@@ -123,7 +124,7 @@ function describeNone(
   return [`${none} ${nowhere} contact of this address.`]
 }
 
-/** One line for each, in one paragraph. */
+/** One line for each contact, in one paragraph. */
 function describeContacts(contacts: readonly ContactOfAddress[]): string[] {
   const lines = contacts.map(({ projectId, projectName, subscribed }) => {
     const where = `In the project ${escapeControls(projectName)} (${projectId}) the contact is`

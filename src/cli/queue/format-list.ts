@@ -1,6 +1,7 @@
 /**
- * The emails of `queue list`: a table, one line for each, as programs read it; at a terminal that is too narrow
- * for it, a block for each, with the addresses and the reason on lines of their own.
+ * Formats the emails of `queue list` as a table with one line for each email, which programs read. A terminal
+ * that is too narrow for the table gets a block for each email, with the addresses and the reason on lines of
+ * their own.
  */
 import type { Terminal } from '../engine/terminal.ts'
 import { escapeControls, formatTable, shorten, widthOf, wrap } from '../engine/text.ts'
@@ -19,11 +20,11 @@ export type QueueRow = {
 const HEAD = ['ID', 'STATE', 'TRIES', 'NEXT', 'FROM', 'TO', 'SUBJECT', 'REASON']
 const MAX_SUBJECT = 50
 const MAX_REASON = 160
-/** Also of a terminal that does not know its size: it reports 0. */
+/** Used if the terminal does not know its width and reports 0. */
 const DEFAULT_COLUMNS = 80
 const INDENT = '  '
 
-/** Reasons are shortened at a terminal only, and there not if `isWhole`. */
+/** Reasons are shortened only at a terminal, and only without `isWhole`. */
 export function formatQueueRows(
   rows: readonly QueueRow[],
   { stdout, isWhole }: { stdout: Terminal['stdout']; isWhole: boolean },

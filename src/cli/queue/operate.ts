@@ -24,7 +24,7 @@ import {
 } from '../engine/command.ts'
 import { formatCommand } from '../engine/command-line.ts'
 import { escapeControls, formatTable, formatTime, shorten } from '../engine/text.ts'
-import { releaseRestored } from '../fence.ts'
+import { releaseRestoredCommand } from '../fence.ts'
 
 const MAX_NAME = 40
 
@@ -62,7 +62,7 @@ export async function releaseCommand(context: CommandContext, input: Input): Pro
   if (input.has('restored')) {
     if (input.text('domain') !== undefined)
       throw new UsageError('--domain and --restored exclude each other')
-    return releaseRestored(context, input)
+    return releaseRestoredCommand(context, input)
   }
   if (input.text('project') !== undefined) throw new UsageError('--project goes with --restored')
   const domain = requireDomain(input)
@@ -70,7 +70,8 @@ export async function releaseCommand(context: CommandContext, input: Input): Pro
     ...(await releaseDomain(core, domain)),
     holds: await listHolds(core),
   }))
-  // A release may be repeated, but a misspelt one leaves mail held.
+  // Fails if no mail is held, due or paused, because the domain is probably misspelt. To repeat a release
+  // whose mail is still due is no failure.
   if (!isHeld && due + paused === 0) {
     const held = holds.map((hold) => displayDomain(hold.domain)).join(', ')
     const text = `Mail to ${describeName(domain)} is not held; held: ${held === '' ? 'none' : held}.`

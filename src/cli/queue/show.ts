@@ -52,7 +52,7 @@ export async function showEmailCommand(context: CommandContext, { args }: Input)
 }
 
 async function findEmail(core: OpenCore, id: string): Promise<ShownEmail> {
-  const shown = await getHistory(core, id)
+  const shown = await loadHistory(core, id)
   const source = createLiveSource(core)
   const explained = await explainEmails(core, [shown.email], source.find)
   const explanation = explained.get(shown.email.id)
@@ -63,7 +63,7 @@ async function findEmail(core: OpenCore, id: string): Promise<ShownEmail> {
 }
 
 /** @throws AppError RESOURCE_NOT_FOUND, which says what else has the id */
-async function getHistory(core: OpenCore, id: string): Promise<EmailHistory> {
+async function loadHistory(core: OpenCore, id: string): Promise<EmailHistory> {
   try {
     return await loadEmailHistory(core, id)
   } catch (error) {

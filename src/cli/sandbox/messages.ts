@@ -61,7 +61,7 @@ function describeMore(shown: number, total: number): string[] {
   return [`Shown: ${shown} of ${total} messages. There are more; --limit shows them.`]
 }
 
-/** Without the address itself: scripts search the list for it. */
+/** The command has ADDRESS in place of the address, because scripts search the output for the address. */
 function explainNone(to: string | undefined, configPath: string | undefined): string[] {
   if (to === undefined || parseShownAddress(to) === undefined) return []
   const command = formatCommand(['queue', 'list', '--to', 'ADDRESS'], configPath)

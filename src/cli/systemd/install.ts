@@ -82,7 +82,7 @@ function difference(before: string, after: string): string {
   ].join('\n')
 }
 
-/** `missing` in a root that has no list of users: its own tools must make the user. */
+/** `done` is `missing` if the root has no list of users: its own tools must make the user. */
 function makeUser(root: string): InstallStep {
   const step = `user ${SERVICE_USER}`
   if (findOwner(root) !== undefined) return { path: step, done: 'unchanged' }
@@ -120,8 +120,9 @@ function makeFolder(root: string, folder: string, owner: Owner | undefined): Ins
 }
 
 /**
- * The operator has chosen this folder: its owner and mode are left alone. It is judged again, as a folder on
- * the way may have become a link since. @throws AppError FORBIDDEN in folders of the system
+ * Makes a folder that the operator has chosen; an existing one keeps its owner and mode. The folder is judged
+ * again, because a folder on the way may have become a link since. @throws AppError FORBIDDEN in folders of
+ * the system
  */
 function makeMissing(root: string, folder: string, owner: Owner | undefined): InstallStep[] {
   if (existsSync(path.join(root, folder))) return []

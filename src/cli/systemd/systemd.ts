@@ -154,7 +154,10 @@ export function listNextSteps(
   return [...reload, ...enable, 'systemctl restart pillarbox']
 }
 
-/** A file of `--config` may be one of this system; the usual one is below the root. */
+/**
+ * Whether the service has a configuration. A file of `--config` may be a file of this system; the usual file
+ * is below the root.
+ */
 function isConfigured(root: string, configFile: string): boolean {
   const isOfThisSystem = configFile !== SYSTEM_FILE && existsSync(configFile)
   return isOfThisSystem || existsSync(path.join(root, configFile))

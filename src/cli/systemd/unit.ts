@@ -11,9 +11,9 @@
 export const SERVICE_USER = 'pillarbox'
 export const STATE_FOLDER = '/var/lib/pillarbox'
 export const CONFIG_FOLDER = '/etc/pillarbox'
-/** In the unit before a configuration names it: `init` proposes it, and may come later. */
+/** Every unit has this folder, because `init` proposes it and may run after the unit is written. */
 export const BACKUP_FOLDER = '/var/backups/pillarbox'
-/** Where the executable is copied to, which is in the search path. */
+/** The place of the executable, in the search path. */
 export const PROGRAM_PLACE = '/usr/local/bin/pillarbox'
 export const UNIT_FILE = '/etc/systemd/system/pillarbox.service'
 /** What `systemctl enable` makes. */
@@ -74,8 +74,9 @@ const SERVICE = [
   `ReadWritePaths=-${BACKUP_FOLDER}`,
   'UMask=0077',
   'LimitNOFILE=65536',
-  // Of the machine's memory. The kernel takes the server's pages back first, and ends the server before
-  // a machine without memory ends something else; no acknowledged mail is lost then.
+  // Shares of the machine's memory. Above the first the kernel takes pages back from the server; above the
+  // second it ends the server, before the machine runs out of memory and ends something else. No acknowledged
+  // mail is lost then.
   'MemoryHigh=70%',
   'MemoryMax=85%',
   // glibc raises its thresholds to the largest block that was freed: after a message of 30 MB, the server would

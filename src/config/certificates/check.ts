@@ -58,7 +58,10 @@ function readPem({ key, file }: Pem, files: Files, problems: Problem[]): Buffer 
   }
 }
 
-/** The file is wrong if the server's user cannot read it; another user should not run the command. */
+/**
+ * Says what to do about an unreadable file: run the command as the owner of the server's files or, if this
+ * user is the owner, give this user the file or a copy of it.
+ */
 export function describeRefused(file: string, files: Files): { found: string; remedy: string } {
   const { found, isEntered } = describeUnreadable(file)
   const server = statOf(files.dataDir) ?? (files.file === null ? undefined : statOf(files.file))

@@ -76,7 +76,7 @@ function findDateFaults(
   return to - at < soonMs ? [`expires at ${formatInstant(to)}`] : []
 }
 
-/** Why the certificate is for none of these names; nothing to find fault with without names. */
+/** The fault of a certificate that is for none of these names; empty if one name matches, or if there are no names. */
 export function findNameFaults(cert: X509Certificate, names: readonly string[]): string[] {
   if (names.length === 0 || names.some((name) => covers(cert, name))) return []
   const own = (cert.subjectAltName ?? cert.subject).replaceAll('\n', ', ')

@@ -4,17 +4,17 @@
  * request share one `Effort`.
  */
 
-/** What may still be spent, in pairs of letters: 5 to 30 ns each. Without any, nothing is found. */
+/** The pairs of letters that may still be compared, at 5 to 30 ns each. At 0 no name is found. */
 export type Effort = { pairs: number }
 
 const MAX_PAIRS = 1_000_000
 
-/** For all names of one request. */
+/** The effort for all names of one request. */
 export function newEffort(): Effort {
   return { pairs: MAX_PAIRS }
 }
 
-/** The candidate with the fewest changes, if these are few for the length of `name`. */
+/** The candidate that needs the fewest changes, if their number is small for the length of `name`. */
 export function findClosest(
   name: string,
   candidates: readonly string[],
@@ -27,9 +27,9 @@ export function findClosest(
 }
 
 type Search = {
-  /** The most changes of a candidate; -1 leaves it out. */
+  /** How many changes a candidate may need at most; -1 leaves the candidate out. */
   limitOf: (candidate: string) => number
-  /** How a candidate is compared. */
+  /** The form of a candidate that is compared with the name. */
   plain?: (candidate: string) => string
   effort?: Effort | undefined
 }

@@ -7,7 +7,7 @@ import path from 'node:path'
 import { describeError } from '../../base/errors.ts'
 import { describeFound, describeHidden, type Problem } from '../problems.ts'
 import { type SettingKey, type SettingValues, settingKeys, settingOf } from '../settings.ts'
-import type { Given, Layer } from './given.ts'
+import type { GivenValue, Layer } from './given.ts'
 
 /** The origin of every value that is not a default. */
 export type Origins = ReadonlyMap<SettingKey, string>
@@ -35,7 +35,7 @@ export function takeEffect(layers: readonly Layer[], folder: string): Effective 
 
 type SettingSearch = { key: SettingKey; folder: string; problems: Problem[] }
 
-function findGiven(layers: readonly Layer[], search: SettingSearch): Given | undefined {
+function findGiven(layers: readonly Layer[], search: SettingSearch): GivenValue | undefined {
   for (const { given } of layers) {
     const [own, file] = [given.get(search.key), given.get(`${search.key}_file`)]
     if (own !== undefined && file !== undefined) search.problems.push(bothGiven(search.key, file))
@@ -45,12 +45,15 @@ function findGiven(layers: readonly Layer[], search: SettingSearch): Given | und
   return undefined
 }
 
-function bothGiven(key: SettingKey, { where }: Given): Problem {
+function bothGiven(key: SettingKey, { where }: GivenValue): Problem {
   return { key, found: `${key} and ${key}_file`, expected: 'only one of them', where }
 }
 
 /** Undefined, after adding a problem, when the file cannot be read. */
-function readSecretFile(given: Given, { key, folder, problems }: SettingSearch): Given | undefined {
+function readSecretFile(
+  given: GivenValue,
+  { key, folder, problems }: SettingSearch,
+): GivenValue | undefined {
   const name = `${key}_file`
   if (typeof given.value !== 'string' || given.value === '') {
     const found = describeFound(given.value)
@@ -67,7 +70,7 @@ function readSecretFile(given: Given, { key, folder, problems }: SettingSearch):
   }
 }
 
-function readValue(key: SettingKey, given: Given | undefined, problems: Problem[]): unknown {
+function readValue(key: SettingKey, given: GivenValue | undefined, problems: Problem[]): unknown {
   const { kind, default: byDefault } = settingOf(key)
   if (given !== undefined) {
     const value = kind.read(given.value)

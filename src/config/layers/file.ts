@@ -7,7 +7,7 @@ import { describeUnreadable, isRefused, runAs } from '../file-access.ts'
 import { ConfigError, describeFound, type Problem } from '../problems.ts'
 import { isSettingKey, secretKeyOfFile, settingKeys } from '../settings.ts'
 import { quoteWord } from '../shell-word.ts'
-import { type Given, type Layer, unknownKey } from './given.ts'
+import { type GivenValue, type Layer, unknownKey } from './given.ts'
 
 export const FILE_NAME = 'pillarbox.toml'
 export const SYSTEM_FILE = '/etc/pillarbox/pillarbox.toml'
@@ -63,10 +63,13 @@ export function missingFile(file: string, cause?: unknown): ConfigError {
   return new ConfigError([{ key: file, found: 'no such file', ...READABLE, remedy }], { cause })
 }
 
-/** A command of another user, or a file that root wrote for the server. */
+/**
+ * The error for a file that this user may not read: the command belongs to another user, or root wrote the
+ * file for the server.
+ */
 function refused(file: string): ConfigError {
   const { found, ownerUid, isEntered } = describeUnreadable(file)
-  // Who cannot enter the present folder came from another user's.
+  // A user who cannot enter the present folder has come from another user's session, for example by `su`.
   const elsewhere = ', or in another folder, or name the file with --config'
   const remedy = isEntered
     ? runAs(ownerUid, file)
@@ -76,7 +79,7 @@ function refused(file: string): ConfigError {
 
 /** @throws ConfigError with line and column when the text is not TOML */
 export function readToml({ file, text }: { file: string; text: string }): Layer {
-  const given = new Map<string, Given>()
+  const given = new Map<string, GivenValue>()
   const problems: Problem[] = []
   const collect = (table: object, prefix: string): void => {
     for (const [name, value] of Object.entries(table)) {

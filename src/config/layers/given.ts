@@ -4,7 +4,7 @@ import type { Problem } from '../problems.ts'
 import { writableKeys } from '../settings.ts'
 import { findClosest, findNearest } from './closest.ts'
 
-export type Given = {
+export type GivenValue = {
   /** A TOML value. */
   value: unknown
   /** The file or the environment variable that sets the value. */
@@ -12,7 +12,7 @@ export type Given = {
 }
 
 /** Values by key, including `<key>_file`. */
-export type Layer = { given: ReadonlyMap<string, Given>; problems: readonly Problem[] }
+export type Layer = { given: ReadonlyMap<string, GivenValue>; problems: readonly Problem[] }
 
 export function unknownKey(key: string, where: string): Problem {
   const problem = { key, found: 'an unknown key', expected: 'one that exists', where }
@@ -39,8 +39,8 @@ const SECTIONS: readonly string[] = [
 ]
 
 /**
- * That of a listener or a URL, a key below the section with the same last part, a similar one, one elsewhere, or a
- * section.
+ * The key that was probably meant. In this order: the key of a listener or a URL; a key of the section with
+ * the same last part; a similar key; a key of another section with the same last part; a section.
  */
 function findMeant(key: string): string | undefined {
   const section = key.slice(0, Math.max(0, key.lastIndexOf('.')))
@@ -56,7 +56,10 @@ function findMeant(key: string): string | undefined {
   return known ?? findSection(key.toLowerCase())
 }
 
-/** One with the same first letter: short names resemble too many words, such as `foo`, `smtp` and `cache`. */
+/**
+ * The section that was probably meant. Only sections with the same first letter count, because short names
+ * resemble too many words, such as `foo`, `smtp` and `cache`.
+ */
 function findSection(name: string): string | undefined {
   const limitOf = (section: string) => {
     if (section[0] !== name[0]) return -1

@@ -160,7 +160,10 @@ export const listenAddressOrTls: Kind<ListenAddress> = textual(
   formatListenAddress,
 )
 
-/** In A-labels, lower case, without a final dot. A label with `xn--` must be valid (RFC 5890). */
+/**
+ * A host name. The value is in A-labels and lower case, without a final dot. A label with `xn--` must be
+ * valid (RFC 5890).
+ */
 export const hostName: Kind<string> = textual('a host name', (value) => {
   const name = domainToASCII(value.replace(/\.$/, ''))
   const isDecoded = !/(?:^|\.)xn--/.test(domainToUnicode(name))
@@ -171,7 +174,7 @@ export const hostNameOrAddress: Kind<string> = textual('a host name or an IP add
   isIP(value) === 0 ? hostName.read(value) : value,
 )
 
-/** A port of null: the caller's default. An IPv6 address with a port is written `[::1]:25`. */
+/** A host, and a port or null for the caller's default. An IPv6 address with a port is written `[::1]:25`. */
 export const hostAndPort: Kind<HostAndPort> = textual(
   'a host name or an IP address, optionally with a port, such as "mx.example.net" or "mx.example.net:25"',
   (value) => {
@@ -192,7 +195,7 @@ export const ipAddress: Kind<string> = textual('an IP address', (value) =>
   isIP(value) === 0 ? undefined : value,
 )
 
-/** In the forms that `http/server/client-address.ts` reads. */
+/** An address or a network, in the forms that `http/server/client-address.ts` reads. */
 export const network: Kind<string> = textual(
   'an IP address, a network such as "10.0.0.0/8", or "loopback"',
   (value) => {
@@ -204,7 +207,7 @@ export const network: Kind<string> = textual(
   },
 )
 
-/** In the syntax of `Resolver.setServers` of node:dns. */
+/** A name server, in the syntax of `Resolver.setServers` of node:dns. */
 export const dnsServer: Kind<string> = textual(
   'the IP address of a DNS server, optionally with a port, such as "127.0.0.1:5353" or "[::1]:53"',
   (value) => {
@@ -215,7 +218,7 @@ export const dnsServer: Kind<string> = textual(
   },
 )
 
-/** Without a final slash. */
+/** A URL. The value has no final slash. */
 export const webAddress: Kind<string> = textual(
   'an address such as "https://mail.example.com"',
   (value) => {
@@ -230,7 +233,7 @@ export const secureWebAddress: Kind<string> = textual(
   (value) => (plainUrl(value)?.protocol === 'https:' ? webAddress.read(value) : undefined),
 )
 
-/** As it is written: issuers are compared by their characters, the final slash included. */
+/** The URL of an issuer, unchanged: issuers are compared by their characters, the final slash included. */
 export const issuer: Kind<string> = textual(
   'the address of an OpenID provider such as "https://login.example.com", as the provider writes it',
   (value) => plainUrl(value) && value,
@@ -241,7 +244,7 @@ export const directoryUrl: Kind<string> = textual(
   (value) => (plainUrl(value)?.protocol === 'https:' ? value : undefined),
 )
 
-/** In ASCII, as RFC 8555 section 7.3 takes it: one address, without header fields. */
+/** One email address in ASCII, as RFC 8555 section 7.3 takes it. */
 export const contactAddress: Kind<string> = textual(
   'an email address such as "you@example.com"',
   (value) => {

@@ -1,4 +1,4 @@
-/** What the ground hands in: events, the request log, use, fences, jobs. */
+/** The duties of the ground: its jobs, retentions and tables. */
 import { indexedBy } from '../../store/dialect.ts'
 import { sql } from '../../store/drizzle.ts'
 import { deletedEvents } from '../../store/schema/analytics.ts'

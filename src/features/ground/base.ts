@@ -30,7 +30,7 @@ export type UsageNotice = {
   projectId: string
   /** The beginning of the month. */
   startsAt: number
-  /** 'shared': of all categories together. */
+  /** The category of the limit; 'shared' for the limit of all categories together. */
   category: UsageCategory | 'shared'
   percent: 80 | 100
   /** Emails in the month. */
@@ -58,11 +58,11 @@ export type Base = {
   campaignNotifier: Notifier
   /** Wakes the sender of webhooks when deliveries are due or an endpoint was changed. */
   webhookNotifier: WebhookNotifier
-  /** Asks for mail to the members of a project whose domain (A-labels) has lost its verification. */
+  /** Asks that the members of a project be mailed: its domain (A-labels) has lost its verification. */
   reportDomainLoss(tx: Tx, lost: { projectId: string; domain: string }, at: number): Promise<void>
-  /** Asks for mail to the members of a project whose use has reached a mark of a limit. */
+  /** Asks that the members of a project be mailed: its use has reached a mark of a limit. */
   reportUsage(tx: Tx, notice: UsageNotice, at: number): Promise<void>
-  /** How many items lists have, kept while it is recent. */
+  /** The numbers of items in lists; a number is kept while it is recent. */
   listTotals: ListTotals
   /** Callers that compute the same segment at the same time share one run. */
   sharedRuns: SharedRuns

@@ -11,7 +11,7 @@ import { AppError, notFound } from '../../base/errors.ts'
 import { createLru } from '../../base/lru.ts'
 import type { Keyring } from '../../config/keyring.ts'
 import type { SigningKey } from '../../formats/compose/dkim.ts'
-import { isActive, unfinishedCampaigns } from '../../store/campaign-terms.ts'
+import { isActiveCampaign, unfinishedCampaigns } from '../../store/campaign-terms.ts'
 import { and, eq, isNull, sql } from '../../store/drizzle.ts'
 import { type Project, projects } from '../../store/schema/accounts.ts'
 import { campaigns } from '../../store/schema/campaigns.ts'
@@ -26,23 +26,23 @@ import type { Store } from '../../store/store.ts'
 export type SenderDomain = {
   id: string
   domain: string
-  /** RSA, and Ed25519 once its record has been found or the domain is trusted. */
+  /** The RSA key, and the Ed25519 key once its record has been found or the domain is trusted. */
   signingKeys: readonly SigningKey[]
   isReturnPathFound: boolean
 }
 
-/** By id. */
+/** The state of stopped campaigns by their ids. */
 export type StoppedCampaigns = ReadonlyMap<string, 'paused' | 'cancelled'>
 
 export type UnsettledFence = {
   /** Mail that was accepted up to this instant (epoch ms) is put aside. */
   mailUntil: number
-  /** The campaigns that are being sent: their mail is not. */
+  /** The ids of campaigns that are being sent: mail of these is not put aside. */
   sending: ReadonlySet<string>
 }
 
 export type Directory = {
-  /** By `digestSecret` of the secret key. */
+  /** `digest`: `digestSecret` of the secret key. */
   findProjectByDigest(digest: string): Promise<Project | undefined>
   findProjectByPublicKey(publicKey: string): Promise<Project | undefined>
   findProject(id: string): Promise<Project | undefined>
@@ -67,13 +67,13 @@ export type Directory = {
 
 const listStoppedCampaigns = statement<{ id: string; stop: 'paused' | 'cancelled' }>(
   () => sql`select id, 'paused' as stop from campaigns
-    where ${isActive} and status = 'SENDING' and paused_at is not null
+    where ${isActiveCampaign} and status = 'SENDING' and paused_at is not null
     union all select id, 'cancelled' from campaigns
     where id in ${unfinishedCampaigns} and status = 'CANCELLED'`,
 )
 
 const MAX_CACHED_BYTES = 32 * 1024 * 1024
-/** What an entry counts at least: so there are 8,192 at most. */
+/** The least size that an entry counts; it limits the cache to 8,192 entries. */
 const MIN_CACHED_BYTES = 4_096
 
 export function createDirectory({ store, keyring }: { store: Store; keyring: Keyring }): Directory {
@@ -195,7 +195,7 @@ async function readUnsettledFences(store: Store): Promise<Map<string, UnsettledF
   const found = await store.read
     .select({ id: campaigns.id })
     .from(campaigns)
-    .where(and(isActive, eq(campaigns.status, 'SENDING')))
+    .where(and(isActiveCampaign, eq(campaigns.status, 'SENDING')))
   const sending = new Set(found.map(({ id }) => id))
   return new Map(rows.map(({ projectId, mailUntil }) => [projectId, { mailUntil, sending }]))
 }
@@ -226,7 +226,7 @@ export function projectNotFound(id: string): AppError {
   return notFound('project', id, 'No project has this id.')
 }
 
-/** The members of a project whose payment failed can help themselves. */
+/** Tells how to pay if a payment failed: then the members can enable the project themselves. */
 export function projectDisabled(project?: Pick<Project, 'disabledReason'>): AppError {
   const text = 'This project is disabled.'
   if (project?.disabledReason !== 'PAYMENT_FAILED') return new AppError('PROJECT_DISABLED', text)

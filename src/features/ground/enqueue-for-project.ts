@@ -4,7 +4,7 @@ import { projects } from '../../store/schema/accounts.ts'
 import { jobs } from '../../store/schema/jobs.ts'
 import { parameter, statement } from '../../store/statement.ts'
 import type { Tx } from '../../store/write/transaction.ts'
-import { isUnfinished } from '../../work/jobs/due.ts'
+import { isUnfinishedJob } from '../../work/jobs/due.ts'
 import { enqueueJob, type NewJob } from '../../work/jobs/enqueue.ts'
 
 type ProjectJob = Omit<NewJob, 'id' | 'uniqueKey' | 'projectId'> & {
@@ -24,7 +24,7 @@ export const countUnfinished = statement((db) =>
       and(
         eq(jobs.kind, parameter('kind')),
         eq(jobs.projectId, parameter('projectId')),
-        isUnfinished,
+        isUnfinishedJob,
       ),
     ),
 )

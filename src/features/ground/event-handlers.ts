@@ -1,11 +1,11 @@
 /**
- * The handlers of events, which the areas hand in, and the names of all handlers of followers, whose cursors are
- * rows of `event_followers`. Not each row is a cursor: 'analytics-backfill' marks where 'analytics' has caught up
- * with an upgrade, and never moves.
+ * The handlers of events, which the areas hand in, and the names of all handlers of followers, whose
+ * cursors are rows of `event_followers`. One row is no cursor: 'analytics-backfill' marks where 'analytics'
+ * has caught up with an upgrade, and never moves.
  */
 import type { CountedEvent } from '../../store/schema/analytics.ts'
 import type { EventRow } from '../../store/schema/events.ts'
-import type { Handler } from '../../work/follower-handlers.ts'
+import type { FollowerHandler } from '../../work/follower-handlers.ts'
 
 export const FOLLOWERS = [
   'analytics',
@@ -19,8 +19,11 @@ export const FOLLOWERS = [
 
 export type FollowerName = (typeof FOLLOWERS)[number]
 
-/** Without the data, which may have a megabyte: a handler reads that of the few events that it needs. */
+/**
+ * A row of an event without its data, which may have a megabyte: a handler reads the data of the few events
+ * that it needs.
+ */
 export type UrgentEvent = Omit<EventRow, 'data'>
 
-export type UrgentHandler = Handler<UrgentEvent, FollowerName>
-export type LazyHandler = Handler<CountedEvent, FollowerName>
+export type UrgentHandler = FollowerHandler<UrgentEvent, FollowerName>
+export type LazyHandler = FollowerHandler<CountedEvent, FollowerName>

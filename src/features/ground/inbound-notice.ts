@@ -1,7 +1,7 @@
-/** What the processing of received mail is told. */
+/** The notice to the reader of received mail. */
 import type { InboundMessage } from '../../store/schema/inbound.ts'
 
-/** All but the octets and what processing adds. */
+/** The columns of a received message except its octets and the results of processing. */
 type StoredMessage = Pick<
   InboundMessage,
   | 'id'
@@ -20,5 +20,8 @@ type StoredMessage = Pick<
   | 'line'
 >
 
-/** A message that is on disk now, with its octets unless they are in chunks; or others may be pending. */
+/**
+ * A message that is on disk now, with its octets unless they are in chunks. 'changed': other messages may
+ * be pending.
+ */
 export type InboundNotice = { row: StoredMessage; raw: Buffer | null } | 'changed'

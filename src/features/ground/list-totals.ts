@@ -1,10 +1,12 @@
 /**
- * The totals of lists with cursors: how many items all pages have, on the first page. A page that is the only
- * one has its total already; otherwise the items are counted on scan threads, one stretch of rows in each query,
- * so that scans of other projects run in between. A count of more than one stretch is kept for five minutes, and
- * callers who ask for it meanwhile share one run, which goes on when they leave. Who asks in the second half of
- * this time lets the next count begin, so that somebody who looks at a list often waits once. Of a project a few
- * counts run at once. More of them wait, and leave with the clients that wait for them.
+ * The totals of lists with cursors: how many items all pages have, on the first page. A page that is the
+ * only one has its total already; otherwise the items are counted on scan threads, one stretch of rows in
+ * each query, so that scans of other projects run in between.
+ *
+ * A count of more than one stretch is kept for five minutes, and callers who ask for it meanwhile share one
+ * run, which goes on when they leave. A caller in the second half of this time gets the kept count and
+ * begins the next one, so that a person who looks at a list often waits only once. A few counts of a
+ * project run at once. Further counts wait, and end when their clients leave.
  */
 import { MINUTE_MS, type Now } from '../../base/clock.ts'
 import { createLru } from '../../base/lru.ts'
@@ -90,7 +92,10 @@ export function createListTotals({
     )
   }
 
-  /** Whoever asks when the kept count is too old hears of a failure. */
+  /**
+   * Counts again in the background. A failure is not told: it happens again to whoever asks once the kept
+   * count is too old.
+   */
   function renew(key: string, count: () => Promise<RowCount>): void {
     if (renewed.has(key)) return
     renewed.add(key)
@@ -113,9 +118,9 @@ export function createListTotals({
 
 type CountedPage<Item> = {
   page: Listing<Item, PageEnd>
-  /** Of the request. */
+  /** The cursor of the request. */
   cursor: string | undefined
-  /** The items of a list that this page has to its end, if it is the first one; otherwise undefined. */
+  /** The number of all items, if the page is the first and the last one; otherwise undefined. */
   whole: number | undefined
   /** As in `ListTotals`. */
   query: object
@@ -148,8 +153,8 @@ export async function countStretches<Place>(
   }
 }
 
-/** The sum of counts. Many short ones are a long one. */
-export function addCounts(
+/** Adds counts up. The sum is long if a count is long, or if it is more than one stretch. */
+export function addRowCounts(
   { listTotals }: { listTotals: Pick<ListTotals, 'stretch'> },
   counts: readonly RowCount[],
 ): RowCount {

@@ -27,8 +27,8 @@ type Lines<Line, Item> = {
   /** About the bytes of a row; 0 unless given, for rows that are always small. */
   bytesOf?: (line: Line) => number
   /**
-   * The items of a slice, line by line; undefined for a row that is gone. It may be fewer lines from the
-   * first on, one at least: the others are read again when the reader has taken these.
+   * Returns the items of a slice, line by line; undefined for a row that is gone. May return only the first
+   * lines, one at least: the others are read again when the reader has taken these.
    */
   read(slice: readonly Line[]): Promise<readonly (Item | undefined)[]>
 }

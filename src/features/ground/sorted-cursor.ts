@@ -18,7 +18,9 @@ export type SortedPlace = { sortKey: SortKey; id: string; page: number }
 
 type Deps = Pick<Base, 'keyring'>
 
-/** The bare id after a row with a name that is so long that no request could have its sort key. */
+/**
+ * Formats the cursor after a row. A row with a name too long for the cursor of a request gets its bare id.
+ */
 export function formatSortedCursor(
   deps: Deps,
   kind: CursorKind,

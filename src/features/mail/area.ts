@@ -44,7 +44,7 @@ export const mail: Area<Parts> = {
   loops: [startSettlingFenced, startSettlingDisabled],
   jobs: [
     {
-      // The job asks the DNS: the findings of a check are new, and so is the mail about them.
+      // The job asks the DNS, so a check has new findings, and sends new mail about them.
       name: 'check-domains',
       schedule: '*/5 * * * *',
       run: (parts, { signal }) => checkDueDomains(parts, signal),

@@ -17,7 +17,10 @@ type Deps = {
 }
 
 const LOOK_EVERY_MS = 10_000
-/** The share of time in which an idle server works is a hundredth; with a few requests a second, three. */
+/**
+ * An idle server works for a hundredth of the time; with a few requests a second, for three
+ * hundredths.
+ */
 const MAX_UTILIZATION = 0.02
 /** Looks in a row at which the thread was idle. */
 const IDLE_LOOKS = 2
@@ -25,7 +28,7 @@ const IDLE_LOOKS = 2
 const REST_LOOKS = 30
 const GAIN_BYTES = 16 * 1024 * 1024
 
-/** Returns a function that ends it. */
+/** Starts the watch for idle times; the returned function ends it. */
 export function startIdleCollection(deps: Deps = ofThisThread()): () => void {
   let leastBytes = 0
   let idleLooks = 0
@@ -64,7 +67,7 @@ function ofThisThread(): Deps {
   }
 }
 
-/** V8 has the function only in contexts that are made while its flag is set. */
+/** V8 has the function `gc` only in contexts that are made while its flag is set. */
 function openCollector(): () => void {
   let gc: NodeJS.GCFunction | undefined
   return () => {

@@ -47,7 +47,7 @@ export function createLogLevel({ log, now }: Deps): LogLevelControl {
         return show()
       }
       clearTimeout(timer)
-      // Before and after, so that one of the two levels shows it.
+      // Logged before and after the change, so that one of the two levels shows it.
       log.info({ next: level, forMs }, 'the level of the log changes')
       log.level = level
       until = now() + forMs

@@ -22,7 +22,7 @@ import {
   workflowWaits,
 } from '../../store/schema/workflows.ts'
 import type { Base } from '../ground/base.ts'
-import type { Area, Loop } from '../ground/manifest/area.ts'
+import type { Area, AreaLoop } from '../ground/manifest/area.ts'
 import { LIMIT, ownOf } from '../ground/manifest/part.ts'
 import { erasedByDeletion, erasedByReset, exported, ownedBy } from '../ground/manifest/table.ts'
 import { countUncounted } from './campaigns/audience/total-recipients.ts'
@@ -37,7 +37,7 @@ import { CLEAR_KIND, clearEndpoint } from './webhooks/endpoints/disable.ts'
 import { toEndpointRecord } from './webhooks/endpoints/endpoint.ts'
 import { webhookHandler } from './webhooks/follow-events.ts'
 import { startWebhookSender } from './webhooks/sending/sender.ts'
-import { ERASE_KIND, eraseWorkflows } from './workflows/definition/delete.ts'
+import { deleteWorkflowRows, ERASE_KIND } from './workflows/definition/delete.ts'
 import { toTransitionRecord, toWorkflowRecord } from './workflows/definition/view.ts'
 import { type EngineDeps, startEngine } from './workflows/engine/engine.ts'
 import { triggerHandler } from './workflows/engine/follow-events.ts'
@@ -51,8 +51,8 @@ import { startSchedules } from './workflows/schedule/loop.ts'
 type Parts = Base & CampaignsDeps & EngineDeps & RequesterDeps & Parameters<typeof startRefusals>[0]
 
 /**
- * As many executions as have rows up to the limit, those of their steps counted; at least one. So a
- * batch of long executions is no longer than others.
+ * Deletes executions until their rows, those of their steps included, reach the limit; at least one
+ * execution. So a batch of long executions takes no longer than others.
  */
 const eraseExecutions = () => sql`delete from workflow_executions where number in (
   select number from (
@@ -89,11 +89,11 @@ export const outreach: Area<Parts> = {
       schedule: '10 4 * * *',
       run: (parts, { signal }) => deleteExpiredDeliveries(parts, signal),
     },
-    // They start executions, or tell other servers.
-    { name: BULK_START_KIND, atOnce: 3, fence: 'held', run: runBulkStart },
-    { name: REPLAY_KIND, atOnce: 2, fence: 'held', run: replayEvents },
-    // They change rows of this server only, and make no events.
-    { name: ERASE_KIND, atOnce: 2, fence: 'runs', run: eraseWorkflows },
+    // These jobs start executions or call other servers.
+    { name: BULK_START_KIND, atOnce: 3, fence: 'waits', run: runBulkStart },
+    { name: REPLAY_KIND, atOnce: 2, fence: 'waits', run: replayEvents },
+    // These jobs change rows of this server only, and make no events.
+    { name: ERASE_KIND, atOnce: 2, fence: 'runs', run: deleteWorkflowRows },
     { name: CLEAR_KIND, atOnce: 2, fence: 'runs', run: clearEndpoint },
   ],
   retentions: [],
@@ -200,7 +200,7 @@ export const outreach: Area<Parts> = {
 }
 
 /** Both kinds of requests wait for answers, so they stop at the same time. */
-function startRequests(parts: Parts): Loop {
+function startRequests(parts: Parts): AreaLoop {
   const senders = [startWebhookSender(parts), startRequester(parts)]
   return { stop: (graceMs) => Promise.all(senders.map((sender) => sender.stop(graceMs))) }
 }

@@ -51,17 +51,17 @@ export const people: Area<Parts> = {
       run: (parts, { signal }) => deleteSeenChanges(parts, signal),
     },
     {
-      // It passes over the segments of fenced projects whose members make events.
+      // The job skips the segments of fenced projects that have membership events.
       name: 'refresh-segments',
       schedule: '*/5 * * * *',
       // A run may take minutes, and a stop of the program does not wait for it.
       atOnce: 1,
       run: (parts, { signal }) => refreshSegments(parts, signal),
     },
-    // Contacts that change make events, which start executions.
-    { name: 'import', atOnce: 2, fence: 'held', run: importContacts },
-    { name: 'bulk', atOnce: 3, fence: 'held', run: runBulk },
-    // These change rows of this server only, and make no events.
+    // These jobs change contacts, and the events of the changes start executions.
+    { name: 'import', atOnce: 2, fence: 'waits', run: importContacts },
+    { name: 'bulk', atOnce: 3, fence: 'waits', run: runBulk },
+    // These jobs change rows of this server only, and make no events.
     { name: 'delete-field', atOnce: 2, fence: 'runs', run: runFieldDeletion },
     {
       name: 'clear-segment',
@@ -69,7 +69,8 @@ export const people: Area<Parts> = {
       fence: 'runs',
       run: deleteMemberships,
     },
-    // It asks the DNS, and nobody is told of the answers but those who look.
+    // The job asks the DNS and makes no events: only a caller that asks for its status sees the
+    // answers.
     {
       name: LIST_JOB_KIND,
       atOnce: 3,

@@ -43,22 +43,23 @@ export const tenancy: Area<Parts> = {
       run: (parts, { signal }) => deleteOrphanedFiles(parts, signal),
     },
     {
-      // `/health` tells of mail that cannot be sent, and of its end, without waiting for the next mail.
+      // So `/health` shows that mail to users cannot be sent, or can be sent again, before the next
+      // mail is due.
       name: 'check-platform-mail',
       schedule: '*/5 * * * *',
       run: async (parts) => void (await findPlatformSender(parts)),
     },
-    // They tell people and Stripe.
+    // These jobs send mail to people and requests to Stripe.
     {
       name: PLATFORM_MAIL_KIND,
       atOnce: 2,
-      fence: 'held',
+      fence: 'waits',
       run: sendPlatformMail,
     },
     {
       name: CANCELLATION_KIND,
       atOnce: 2,
-      fence: 'held',
+      fence: 'waits',
       run: runCancellation,
     },
   ],
@@ -77,7 +78,7 @@ export const tenancy: Area<Parts> = {
       table: users,
       export: exported(users, {
         condition: ownedBy('id', 'memberships', 'user_id'),
-        // Their accounts belong to the server.
+        // Of the members only id and address: their accounts belong to the server.
         view: ({ id, address }: User) => ({ id, email: address }),
         isWholeView: true,
       }),
@@ -96,7 +97,7 @@ export const tenancy: Area<Parts> = {
       }),
     },
     {
-      // What a deleted project sent is still charged.
+      // The mail that a deleted project sent is still charged.
       table: meteringBatches,
       erasure: { when: 'never' },
       export: 'the accounts of this server with Stripe',

@@ -45,8 +45,8 @@ function namesOther(text: string, { address }: NamedMailbox): boolean {
 }
 
 /**
- * The address where a name has no place: also of `a@example.com <a@example.com>` and of
- * `<a@example.com>`, which name nobody. Undefined if a name would be lost.
+ * Parses an address in a place without a name. Accepts `a@example.com <a@example.com>` and
+ * `<a@example.com>` too, which name nobody. Undefined if a name would be lost.
  */
 export function parseShownAddress(text: string): ParsedAddress | undefined {
   const plain = parseAddress(text)

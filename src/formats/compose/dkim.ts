@@ -57,7 +57,7 @@ const SIGNED = [
   'precedence',
   'importance',
 ]
-/** Usual spelling and lower case -> place in `SIGNED`. */
+/** The place in `SIGNED` of each name, in its usual spelling and in lower case. */
 const PLACES = new Map(
   SIGNED.flatMap((name, place) => [
     [name, place],

@@ -6,10 +6,10 @@ import type { Disposition } from './mime-part.ts'
 
 type EmbeddableFile = { contentId: string | null; disposition: Disposition }
 
-/** What ends a URL in an attribute or in a style sheet. */
+/** The characters that end a URL in an attribute or in a style sheet. */
 const END = /^(?:["'\s)<>&#?\\]|$)/
 
-/** `html`: as the recipient gets it; only asked for if a file may be shown. */
+/** `html`: returns the HTML that the recipient gets; called only if a file may be shown. */
 export function placeInText<File extends EmbeddableFile>(
   files: readonly File[],
   html: () => string,

@@ -11,7 +11,7 @@ export type FieldMemo = <Value>(
   isSame?: (left: Value, right: Value) => boolean,
 ) => string
 
-/** Names that senders choose themselves come and go: with more, all are forgotten. */
+/** The maximum number of names. Senders choose names themselves, so beyond it all are forgotten. */
 const MAX_NAMES = 100
 
 export function createFieldMemo(): FieldMemo {

@@ -79,7 +79,7 @@ function encodeNames(value: string, firstWidth: number): string {
   return encoded
 }
 
-/** After a quote that is never closed, no other is: quotes are characters from there on. */
+/** After a quote that is never closed, further quotes are ordinary characters. */
 function* readTokens(value: string): Generator<string> {
   for (const { 0: token, 1: closing, index } of value.matchAll(ADDRESS_TOKENS)) {
     if (token.startsWith('"') && closing === '') {

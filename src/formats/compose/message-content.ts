@@ -3,7 +3,7 @@ import type { SourceAttachment } from './attachment.ts'
 /** To and Cc as all recipients of a message get them; null: the message goes without the field. */
 export type RecipientFields = { to: string | null; cc: string | null }
 
-/** Characters of To and Cc, which each message of a content has. */
+/** Characters of To and Cc in each message of a content. */
 export function recipientsLength(fields: RecipientFields | undefined): number {
   return (fields?.to?.length ?? 0) + (fields?.cc?.length ?? 0)
 }

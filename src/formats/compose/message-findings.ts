@@ -4,12 +4,12 @@ import { eachTag, readAttributes } from '../html/tag.ts'
 import type { PartFault, RenderedMessage } from './build-message.ts'
 
 /** Something that its author may want to mend before a message is sent. */
-export type Finding = {
+export type MessageFinding = {
   code: string
   /** `error`: the message would not be sent, or would reach nobody. */
   severity: 'error' | 'warning' | 'info'
   message: string
-  /** What to do. */
+  /** What the author should do. */
   fix: string
 }
 
@@ -24,8 +24,8 @@ export type MessageRules = {
   hasFooter: boolean
 }
 
-/** What a rendering finds, without the message, which may have megabytes. */
-export type InspectedMessage = { faults: readonly PartFault[]; findings: readonly Finding[] }
+/** The findings of a rendering, without the message, which may have megabytes. */
+export type InspectedMessage = { faults: readonly PartFault[]; findings: readonly MessageFinding[] }
 
 /** Gmail shows no more of a message than this and hides the rest behind a link. */
 const CLIPPED_BYTES = 102 * 1024
@@ -36,7 +36,7 @@ const MAX_QUOTED = 3
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/i
 const EMPTY_VALUE = /(?<![\p{L}\p{N}_-])(?:null|undefined|\[object Object\])(?![\p{L}\p{N}_-])/u
 
-export function findInMessage(message: RenderedMessage, rules: MessageRules): Finding[] {
+export function findInMessage(message: RenderedMessage, rules: MessageRules): MessageFinding[] {
   const html = message.html ?? ''
   const all = findHrefs(html).flatMap(({ value }) => readLink(value) ?? [])
   const links = [...new Set(all)]
@@ -57,7 +57,7 @@ export function findInMessage(message: RenderedMessage, rules: MessageRules): Fi
 function unsubscribeFinding(
   links: readonly string[],
   { baseUrl, isUnsubscribeLinkDue }: MessageRules,
-): Finding | undefined {
+): MessageFinding | undefined {
   const pages = [`${baseUrl}/unsubscribe/`, `${baseUrl}/manage/`]
   const hasLink = links.some((link) => pages.some((page) => link.startsWith(page)))
   if (!isUnsubscribeLinkDue || hasLink) return undefined
@@ -72,7 +72,7 @@ function unsubscribeFinding(
 function secondLinkFinding(
   links: readonly string[],
   { baseUrl, hasFooter }: MessageRules,
-): Finding | undefined {
+): MessageFinding | undefined {
   const pages = links.filter((link) => link.startsWith(`${baseUrl}/unsubscribe/`))
   if (!hasFooter || pages.length < 2) return undefined
   return {
@@ -85,7 +85,7 @@ function secondLinkFinding(
   }
 }
 
-function insecureFinding(links: readonly string[]): Finding | undefined {
+function insecureFinding(links: readonly string[]): MessageFinding | undefined {
   const insecure = links.filter((link) => {
     const { protocol, hostname } = new URL(link)
     return protocol === 'http:' && !LOOPBACK.test(hostname)
@@ -102,7 +102,7 @@ function insecureFinding(links: readonly string[]): Finding | undefined {
 function loopbackFinding(
   links: readonly string[],
   { baseUrl, isSandbox }: MessageRules,
-): Finding | undefined {
+): MessageFinding | undefined {
   const others = isSandbox ? links.filter((link) => !link.startsWith(`${baseUrl}/`)) : links
   const local = others.filter((link) => LOOPBACK.test(new URL(link).hostname))
   if (local.length === 0) return undefined
@@ -114,7 +114,7 @@ function loopbackFinding(
   }
 }
 
-function imageFinding(html: string): Finding | undefined {
+function imageFinding(html: string): MessageFinding | undefined {
   let images = 0
   eachTag(html, (tag) => {
     if (tag.name !== 'img' || tag.isClosing) return
@@ -129,7 +129,7 @@ function imageFinding(html: string): Finding | undefined {
   }
 }
 
-function sizeFinding(html: string): Finding | undefined {
+function sizeFinding(html: string): MessageFinding | undefined {
   const bytes = Buffer.byteLength(html)
   if (bytes <= CLIPPED_BYTES) return undefined
   return {
@@ -140,7 +140,7 @@ function sizeFinding(html: string): Finding | undefined {
   }
 }
 
-function textFinding({ text }: RenderedMessage): Finding | undefined {
+function textFinding({ text }: RenderedMessage): MessageFinding | undefined {
   if (text.trim() !== '') return undefined
   return {
     code: 'empty_text',
@@ -150,7 +150,7 @@ function textFinding({ text }: RenderedMessage): Finding | undefined {
   }
 }
 
-function subjectFinding({ subject }: RenderedMessage): Finding | undefined {
+function subjectFinding({ subject }: RenderedMessage): MessageFinding | undefined {
   const { length } = Array.from(subject)
   if (subject.trim() === '') {
     return {
@@ -169,7 +169,7 @@ function subjectFinding({ subject }: RenderedMessage): Finding | undefined {
   }
 }
 
-function emptyValueFinding({ subject, text }: RenderedMessage): Finding | undefined {
+function emptyValueFinding({ subject, text }: RenderedMessage): MessageFinding | undefined {
   const found = EMPTY_VALUE.exec(subject) ?? EMPTY_VALUE.exec(text)
   if (found === null) return undefined
   return {

@@ -19,9 +19,9 @@ import {
   type Attachment,
   attachmentPart,
   boundariesOf,
+  type MimePart,
   multipart,
   type NextBoundary,
-  type Part,
   sealedPart,
   textPart,
 } from './mime-part.ts'
@@ -151,13 +151,13 @@ function dateField(name: string, at: number): string {
   return formatField(name, date.toUTCString().replace('GMT', '+0000'))
 }
 
-function composeBody({ html, text, attachments, messageId }: MessageInput): Part {
+function composeBody({ html, text, attachments, messageId }: MessageInput): MimePart {
   if (html === null && text === null) throw new TypeError('a message needs html or text')
   const [first] = attachments
   if (first?.sealed !== undefined) return sealedPart(first, first.sealed)
   const nextBoundary = boundariesOf(messageId)
   const { related, before, after, files } = placeAttachments(attachments, html !== null)
-  const alternatives: Part[] = []
+  const alternatives: MimePart[] = []
   if (text !== null) alternatives.push(textPart('plain', text))
   alternatives.push(...before.map(attachmentPart))
   if (html !== null) {
@@ -172,8 +172,8 @@ function composeBody({ html, text, attachments, messageId }: MessageInput): Part
 type Places = Record<'related' | 'before' | 'after' | 'files', Attachment[]>
 
 /**
- * `before` and `after`: the HTML. The last alternative that a reader knows is the one that it shows, and
- * AMP for Email must not be the last.
+ * `before` and `after` the HTML. A reader shows the last alternative that it knows; AMP for Email
+ * must not be the last.
  */
 function placeAttachments(attachments: readonly Attachment[], hasHtml: boolean): Places {
   const places: Places = { related: [], before: [], after: [], files: [] }
@@ -191,9 +191,9 @@ function placeAttachments(attachments: readonly Attachment[], hasHtml: boolean):
 
 function wrap(
   subtype: Parameters<typeof multipart>[0],
-  parts: readonly Part[],
+  parts: readonly MimePart[],
   nextBoundary: NextBoundary,
-): Part {
+): MimePart {
   const [only] = parts
   return parts.length === 1 && only !== undefined ? only : multipart(subtype, parts, nextBoundary())
 }

@@ -12,7 +12,7 @@ import {
 import { type EncodedText, encodeText } from './text-body.ts'
 
 /** A MIME entity (RFC 2045): its Content-* fields, each with its CRLF, and its encoded body. */
-export type Part = { fields: string; body: string }
+export type MimePart = { fields: string; body: string }
 
 /** `alternative`: another form of the text (RFC 2046 section 5.1.4), such as a calendar. */
 export type Disposition = 'attachment' | 'inline' | 'alternative'
@@ -37,7 +37,7 @@ export type Attachment = AttachmentFacts & {
 export type NextBoundary = () => string
 
 /** The body of a sealed message, as it is. */
-export function sealedPart({ content }: Attachment, { fields }: { fields: string }): Part {
+export function sealedPart({ content }: Attachment, { fields }: { fields: string }): MimePart {
   return { fields, body: Buffer.from(content).toString('latin1') }
 }
 
@@ -47,7 +47,7 @@ export function boundariesOf(messageId: string): NextBoundary {
   return () => `=_${String(count++)}_${seed}`
 }
 
-export function textPart(subtype: 'plain' | 'html', text: string | EncodedText): Part {
+export function textPart(subtype: 'plain' | 'html', text: string | EncodedText): MimePart {
   const { transferEncoding, body } = typeof text === 'string' ? encodeText(text) : text
   const fields =
     `Content-Type: text/${subtype}; charset=utf-8\r\n` +
@@ -58,9 +58,9 @@ export function textPart(subtype: 'plain' | 'html', text: string | EncodedText):
 /** Multipart (RFC 2046 section 5.1). `related` names the type of its root part (RFC 2387). */
 export function multipart(
   subtype: 'alternative' | 'related' | 'mixed',
-  parts: readonly Part[],
+  parts: readonly MimePart[],
   boundary: string,
-): Part {
+): MimePart {
   const root = subtype === 'related' ? ['type="text/html"'] : []
   const fields = formatParameterField('Content-Type', `multipart/${subtype}`, [
     ...root,
@@ -72,12 +72,12 @@ export function multipart(
 }
 
 /**
- * A file in base64; an alternative has no Content-Disposition. RFC 2046 section 5 forbids base64 for
- * message/* and multipart/*: a message in 7-bit lines is sent as it is, and others, and what has an
- * invalid type, as application/octet-stream.
+ * A file in base64; an alternative has no Content-Disposition. RFC 2046 section 5 forbids base64
+ * for message/* and multipart/*: a message in 7-bit lines is sent as it is. Other files of these
+ * types, and files of an invalid type, are sent as application/octet-stream.
  * @throws TypeError if a text contains CR, LF or NUL, or the content id is invalid
  */
-export function attachmentPart(attachment: Attachment): Part {
+export function attachmentPart(attachment: Attachment): MimePart {
   const { filename, contentId, disposition } = attachment
   assertOneLine('attachment filename', filename)
   assertOneLine('attachment content type', attachment.contentType)

@@ -112,7 +112,7 @@ function isCustomTag(html: string, tag: Tag, allowed: ReadonlySet<string>): bool
   if (!PLAIN_ELEMENTS.has(tag.name) && !allowed.has(tag.name)) return true
   if (tag.isClosing || tag.end - tag.attributesAt <= 1) return false
   const names = [...readAttributes(html, tag).keys()]
-  // Tables of Markdown say no more than where their columns stand.
+  // Tables of Markdown have no attribute but the alignment of their columns.
   if (allowed.has(tag.name)) return names.some((name) => name !== 'align')
   return names.some((name) => CUSTOM_ATTRIBUTE.test(name))
 }

@@ -16,7 +16,7 @@ export type Footer = {
   postalAddress: string | null
 }
 
-/** What footers have in common whose values differ. */
+/** The properties that footers with different values may share. */
 export type FooterKind = Pick<Footer, 'language'> & { hasPostalAddress: boolean }
 
 /** Same width and margins as the body text of `document.ts`. */

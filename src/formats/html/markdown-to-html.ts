@@ -1,7 +1,7 @@
 /**
- * Turns Markdown (GitHub's, with the HTML in it) to HTML. It is a template: its markers come out as they
- * were written, wherever they stand. A line of tags alone is no paragraph and ends the one before it, so
- * that an element which begins in it encloses whole blocks.
+ * Turns Markdown (GitHub's, with the HTML in it) to HTML. The text is a template, whose markers
+ * come out as they were written, wherever they stand. A line of tags alone is no paragraph and ends
+ * the one before it, so that an element which begins in it encloses whole blocks.
  *
  * A hostile text takes up to two seconds (`BoundedLexer`), so call this on threads that may be ended.
  */
@@ -70,7 +70,7 @@ function parse(text: string, maxCpuMs: number): string | null {
     return marked.parser(new BoundedLexer(marked.defaults, maxCpuMs).lex(text))
   } catch (error) {
     if (error instanceof TooMuchTimeError) return null
-    // The stack is too short for blocks within blocks.
+    // Blocks within blocks were too deep for the stack.
     return null
   }
 }
@@ -89,13 +89,15 @@ function hideMarkers(source: string, markers: readonly Marker[], key: string): s
   return text + source.slice(copied)
 }
 
-/** `before`: what stands between a marker and the one before it. */
+/** `before`: the text between a marker and the marker before it. */
 function beginsLine(before: string, index: number): boolean {
   const lineEnd = before.lastIndexOf('\n')
   return (lineEnd !== -1 || index === 0) && isBlank(before.slice(lineEnd + 1))
 }
 
-/** How many tags are in their line from this marker on; 0 if there is anything else in it. */
+/**
+ * Counts the tags from this marker to the end of the line; 0 if the line has anything else there.
+ */
 function countTagsOfLine(source: string, markers: readonly Marker[], index: number): number {
   for (let at = index; at < markers.length; at += 1) {
     const marker = markers[at]
@@ -179,7 +181,7 @@ class BoundedLexer extends Lexer {
   override blockTokens(source: string, tokens?: Token[], isClipped?: boolean): Token[]
   override blockTokens(source: string, tokens?: TokensList, isClipped?: boolean): TokensList
   override blockTokens(source: string, tokens?: Token[], isClipped?: boolean): Token[] {
-    // The rule of quotes reads all that is left between two calls.
+    // Between two calls, the rule of quotes may read all of the remaining text.
     this.#check()
     return super.blockTokens(source, tokens, isClipped)
   }

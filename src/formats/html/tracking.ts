@@ -84,7 +84,7 @@ export function toTrackedLink(
   { baseUrl }: Pick<Tracker, 'baseUrl'>,
   numbers: LinkNumbers,
 ): TrackedLink | undefined {
-  // Most are known by their begin, before they are read.
+  // The beginning of the value shows most links to own pages, before the link is read.
   if (isOwnPage(value, baseUrl)) return undefined
   const link = readLink(value)
   if (link === undefined || isOwnPage(link, baseUrl)) return undefined

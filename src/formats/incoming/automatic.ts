@@ -1,7 +1,7 @@
 /**
  * Whether a machine sent a message, and how that shows: nothing may answer such mail (RFC 3834
- * section 2). Only marks that programs set count, because a person may write about any subject:
- * of the words of a subject, only those that automatic replies have and people do not.
+ * section 2). Only marks that programs set count, because a person may write about any subject. In
+ * a subject, only words count that automatic replies use and people do not.
  */
 import { decodeHeader } from '../parse/decode-text.ts'
 import type { Entity } from '../parse/entity.ts'
@@ -141,7 +141,7 @@ function subjectOf(fields: readonly Field[]): string {
     .trim()
 }
 
-/** Of the message itself, not of one that it contains. */
+/** Whether the message itself, and not one that it contains, is the reply of a calendar. */
 function isCalendarReply({ type, contentType, level }: Entity): boolean {
   return (
     level === 0 &&

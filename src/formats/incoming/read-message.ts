@@ -115,7 +115,9 @@ export async function readIncoming(raw: Buffer): Promise<IncomingMail> {
   return read.error === undefined ? mail : withFirstText(mail, raw)
 }
 
-/** Null beside HTML that has no plain text of its own, or none for all of its parts. */
+/**
+ * Null if the message has HTML and no plain text, or plain text for some of its HTML parts only.
+ */
 function textOf({ html, text, isTextWhole }: ReadMessage): string | null {
   if (html !== '' && (!isTextWhole || text.trim() === '')) return null
   return text.slice(0, MAX_TEXT_LENGTH).trimEnd().toWellFormed()

@@ -3,7 +3,7 @@
  * counts those that a message has: a high count means a mail loop (section 6.3).
  */
 
-export type Hop = {
+export type ReceivedHop = {
   /** The client's EHLO name; may be any text. */
   clientName: string
   clientAddress: string
@@ -20,7 +20,7 @@ export type Hop = {
 }
 
 /** The whole field, folded, with its final CRLF. */
-export function formatReceived(hop: Hop): string {
+export function formatReceived(hop: ReceivedHop): string {
   const lines = [
     `Received: from ${nameOf(hop.clientName)} (${literalOf(hop.clientAddress)})`,
     ...(hop.tls === null ? [] : [`(${hop.tls.replace(/[^\w .-]/g, '')})`]),

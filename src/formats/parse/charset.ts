@@ -14,7 +14,7 @@ type DecodedOctets = {
   replaced: number
   /** In lower case, as it was used. */
   charset: string
-  /** The label did not say the charset, or not the right one. */
+  /** The label named no charset, or a wrong one. */
   isGuessed: boolean
 }
 
@@ -134,7 +134,7 @@ function isAscii(octets: Buffer): boolean {
   return !octets.some((octet) => octet > 0x7f)
 }
 
-/** ASCII is UTF-8 too, but says nothing against a charset that consists of it. */
+/** ASCII octets are UTF-8 too, but they also fit a charset whose octets are all below 128. */
 function isOtherUtf8(octets: Buffer, charset: string): boolean {
   return isUtf8(octets) && !(isSevenBit(charset) && isAscii(octets))
 }

@@ -1,10 +1,10 @@
 /**
- * What reading a message lost, guessed or mended, in sentences for the record of the email. The same
- * sentence is kept once, and a hostile message cannot make the list long.
+ * Collects what was lost, guessed or mended while a message was read, as sentences for the record
+ * of the email. The same sentence is kept once, and a hostile message cannot make the list long.
  */
 
 /** Sentences of one message, beyond which one says that there are more. */
-export const MAX_WARNINGS = 20
+export const MAX_DAMAGE_WARNINGS = 20
 const MAX_WARNING_LENGTH = 300
 
 export class Damage {
@@ -13,7 +13,7 @@ export class Damage {
 
   add(sentence: string): void {
     if (this.#sentences.has(sentence)) return
-    if (this.#sentences.size < MAX_WARNINGS) {
+    if (this.#sentences.size < MAX_DAMAGE_WARNINGS) {
       this.#sentences.add(sentence.slice(0, MAX_WARNING_LENGTH).toWellFormed())
     } else {
       this.#isFull = true

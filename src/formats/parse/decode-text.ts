@@ -10,11 +10,11 @@ import { isCertainlyAscii } from './seven-bit.ts'
 /** Longer bodies are cut: reports are short, only the messages that they return may be long. */
 const MAX_ENCODED_LENGTH = 1_000_000
 
-/** Labels whose text has no octets above 127, but is not ASCII. */
+/** Labels of charsets that have no octets above 127, but are not ASCII. */
 const SEVEN_BIT =
   /^["'\s]*(?:(?:cs)?iso[-_]?2022|utf[-_]?(?:7|16|32)|unicode|ucs-2|iso-10646|cp5022|hz)/i
 
-/** How to read text that says nothing or the wrong about its charset. */
+/** How to read text whose charset is not declared, or declared wrongly. */
 type CharsetContext = {
   /** Charsets that the message declares elsewhere. */
   guesses?: readonly string[]

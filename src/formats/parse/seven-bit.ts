@@ -1,8 +1,9 @@
 /**
- * Decodes charsets that write other scripts with octets below 128, which sequences switch on and off:
- * ISO-2022-JP (RFC 1468), ISO-2022-KR (RFC 1557), ISO-2022-CN (RFC 1922) and HZ (RFC 1843). The Encoding
- * Standard has the first one only; the others are rewritten to 8 bit. Of ISO-2022-CN only the characters of
- * GB 2312 are decoded, each other one becomes U+FFFD. Linear in the text.
+ * Decodes charsets that write other scripts with octets below 128, which sequences switch on and
+ * off: ISO-2022-JP (RFC 1468), ISO-2022-KR (RFC 1557), ISO-2022-CN (RFC 1922) and HZ (RFC 1843).
+ * The Encoding Standard has only ISO-2022-JP; the others are rewritten to 8 bit. In ISO-2022-CN,
+ * only the characters of GB 2312 are decoded, and each other character becomes U+FFFD. Linear in
+ * the text.
  */
 
 type Decoder = (octets: Buffer) => string
@@ -18,7 +19,9 @@ const [LF, CR, SHIFT_OUT, SHIFT_IN, ESCAPE] = [0x0a, 0x0d, 0x0e, 0x0f, 0x1b]
 const [TILDE, OPENING, CLOSING] = [0x7e, 0x7b, 0x7d]
 /** Designations of ISO-2022-JP (RFC 1468, RFC 1554, JIS X 0201). */
 const JAPANESE_SET = /^\x1b(?:\$[@B]|\([BJI]|\$\(D)/
-/** Designations of the other two, of the set for SHIFT_OUT or for single characters. */
+/**
+ * Designations of ISO-2022-KR and ISO-2022-CN, of the set for SHIFT_OUT or for single characters.
+ */
 const SHIFTED_SET = /^\x1b\$([)*+])([A-Z])/
 /** ESC N and ESC O (RFC 1922): one character of another set follows, in two octets. */
 const SINGLE_SHIFT = /^\x1b[NO][\x21-\x7e\xa1-\xfe]{2}/
@@ -30,7 +33,7 @@ const SIGNS: readonly [charset: string, sign: RegExp][] = [
   ['iso-2022-kr', /\x1b\$\)C/],
   ['iso-2022-cn', /\x1b\$[)*+][A-Z]/],
 ]
-/** What is a sign only in a message that declares the charset. */
+/** Sequences that are a sign of the charset only in a message that declares it. */
 const WEAK_SIGNS: readonly [charset: string, sign: string][] = [
   ['iso-2022-kr', '\x0e'],
   ['hz-gb-2312', '~{'],

@@ -13,7 +13,7 @@ export function mapSlices(text: string, convert: (slice: string) => string): str
     const isBroken = text[at + SLICE_LENGTH - 1] === '\r' && text[at + SLICE_LENGTH] === '\n'
     const end = at + SLICE_LENGTH + (isBroken ? 1 : 0)
     const slice = convert(text.slice(at, end))
-    // To read a character makes one string of the chain.
+    // Reading a character turns the chain into one string.
     slice.charCodeAt(0)
     slices.push(slice)
     at = end

@@ -14,11 +14,11 @@ const LF = 0x0a
 const IS_DIGIT = Uint8Array.from({ length: 256 }, (_, code) =>
   /[A-Za-z0-9+/]/.test(String.fromCharCode(code)) ? 1 : 0,
 )
-/** A string cannot be as long as the largest message. */
+/** A message is read in slices, because a string cannot be as long as the largest message. */
 const SLICE_BYTES = 8 * 1024 * 1024
-/** A slice with a longer line. */
+/** The maximum of a slice that ends in a longer line. */
 const MAX_SLICE_BYTES = 128 * 1024 * 1024
-/** A message in a message in a message. */
+/** Levels of base64 within base64 that are read: a message in a message in a message. */
 const MAX_DEPTH = 3
 
 /** Returns the same octets if no link is in them. */
@@ -39,7 +39,7 @@ export function zeroLinks(raw: Buffer): Buffer {
   return isChanged ? Buffer.concat(slices) : raw
 }
 
-/** After a line, so that lines of base64 stay whole. */
+/** A slice ends after a line, so that lines of base64 stay whole. */
 function endOfSlice(raw: Buffer, at: number): number {
   const end = at + SLICE_BYTES
   if (end >= raw.length) return raw.length
@@ -75,7 +75,7 @@ function endOfBlock(text: string, at: number): number {
     const digits = endOfDigits(text, end)
     const next = digits - end < MIN_DIGITS ? digits : endOfLine(text, digits)
     if (next > digits) end = next
-    // What may follow the last line is shorter than a line.
+    // A shorter line of digits can only be the last line of the block.
     else return end > at || digits - at >= MIN_DIGITS ? endOfPads(text, digits) : at
   }
 }

@@ -55,7 +55,10 @@ export type PrecomposedBody = {
   /** Slots of tracking tokens, numbered after `slots`; empty without tracking. */
   trackingSlots: readonly TrackingSlot[]
   numbers: LinkNumbers
-  /** What the slots had last: those of the footer, and some of the others, have it again and again. */
+  /**
+   * The last value of each slot. The slots of the footer, and some of the others, get the same
+   * value again and again.
+   */
   last: FilledSlot[]
 }
 

@@ -37,7 +37,7 @@ export type TemplateCache = {
 type CachedTemplate = { kinds: Map<string, PreparedTemplate>; bodies: number }
 
 const MAX_BYTES = 32 * 1024 * 1024
-/** What a text counts at least: so there are 200 at most. */
+/** The least size that a text counts with, so that there are at most 200 texts. */
 const MIN_BYTES = Math.ceil(MAX_BYTES / 200)
 /** Maximum for one text, whose bodies with footers in many languages could evict all other texts. */
 const MAX_BYTES_PER_TEXT = MAX_BYTES / 8
@@ -47,7 +47,9 @@ const BYTES_PER_TEMPLATE = 8_000
 const BYTES_PER_CHARACTER = 10
 /** For a parsed marker. */
 const BYTES_PER_MARKER = 1_000
-/** For what a slot of a body had last: 250 characters, as printed and in both forms (`body.ts`). */
+/**
+ * For the last value of a slot of a body: 250 characters, as printed and in both forms (`body.ts`).
+ */
 const BYTES_PER_SLOT = 6_000
 
 export function createTemplateCache(tracker: Tracker): TemplateCache {

@@ -3,7 +3,7 @@
  * the one counts whose boundary the body uses. A boundary that is missing, or that the body does not
  * use, is replaced by the one that it does use. A multipart without parts is text.
  */
-import type { Edit, Mending } from './mending.ts'
+import type { Mending, OctetEdit } from './mending.ts'
 import { findFields, mediaType, type PartField, readPartParameter } from './part-fields.ts'
 
 type Range = { start: number; end: number }
@@ -11,7 +11,7 @@ type Range = { start: number; end: number }
 type MendedBody = {
   /** The value that replaces all Content-Type fields; undefined if they stay. */
   contentType: string | undefined
-  edits: Edit[]
+  edits: OctetEdit[]
   parts: Range[]
 }
 
@@ -109,7 +109,7 @@ function listParts(
   boundary: string,
   body: Range,
 ): Pick<MendedBody, 'edits' | 'parts'> {
-  const edits: Edit[] = []
+  const edits: OctetEdit[] = []
   const parts: Range[] = []
   let delimiter = findDelimiter(raw, boundary, body)
   while (delimiter !== undefined && parts.length < MAX_PARTS) {

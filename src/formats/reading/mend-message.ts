@@ -105,7 +105,10 @@ function mendFields(
   return lines.join('\r\n')
 }
 
-/** Of several encodings the strongest: undecoded octets in a decoder stay, the reverse is unreadable. */
+/**
+ * Of several encodings, the strongest one: a decoder leaves plain octets as they are, but encoded
+ * octets without a decoder are unreadable.
+ */
 function chooseEncoding(fields: readonly PartField[]): PartField | undefined {
   const given = findFields(fields, 'content-transfer-encoding')
   if (given.length < 2) return undefined

@@ -1,13 +1,13 @@
-/** What the functions share that mend a message (`mend-message.ts`). */
+/** Types and helpers that the functions share which mend a message (`mend-message.ts`). */
 import { decodeOctets } from '../parse/charset.ts'
 import type { Damage } from '../parse/damage.ts'
 
 /** Octets of the message from `start` to `end` are replaced. */
-export type Edit = { start: number; end: number; octets: Buffer }
+export type OctetEdit = { start: number; end: number; octets: Buffer }
 
 export type Mending = {
   raw: Buffer
-  edits: Edit[]
+  edits: OctetEdit[]
   damage: Damage
   /** Charsets that the message declares, for its text that declares none. */
   guesses: readonly string[]

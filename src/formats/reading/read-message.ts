@@ -31,7 +31,7 @@ import { type Seal, sealOfText, sealOfType } from './seal.ts'
 export type ReadFile = Attachment & { isAlternative: boolean }
 
 export type ReadMessage = {
-  /** Of the mended header section, undecoded. */
+  /** The lines of the mended header section, undecoded. */
   lines: HeaderLines
   from: AddressObject | undefined
   to: AddressObject | AddressObject[] | undefined
@@ -49,7 +49,7 @@ export type ReadMessage = {
   /** How the message is signed or encrypted; null if it is not. */
   seal: Seal | null
   damage: Damage
-  /** The reason for which only the beginning was read; code EMAXLEN if a limit was exceeded. */
+  /** The reason why only the beginning was read; code EMAXLEN if a limit was exceeded. */
   error: Error | undefined
 }
 
@@ -57,7 +57,10 @@ type ReadOptions = {
   /** Whether files have their contents, beside their size. */
   keepsFiles: boolean
   maxParts: number
-  /** Of all plain texts, and of all HTML, before the charset is decoded. The rest is left out; none is if absent. */
+  /**
+   * The limit on the octets of all plain texts, and the same limit on those of all HTML, before
+   * their charset is decoded. The rest is left out. If absent, there is no limit.
+   */
   maxTextBytes?: number
 }
 
@@ -202,7 +205,7 @@ class TolerantParser extends MailParser {
     return entity
   }
 
-  /** Of the files in their order. */
+  /** Whether the next file is an alternative. Called once for each file, in their order. */
   nextIsAlternative(): boolean {
     return this.#files.shift() ?? false
   }
@@ -231,7 +234,10 @@ class TolerantParser extends MailParser {
     }
   }
 
-  /** As many of the octets as the limit on texts of the kind leaves, up to a character of UTF-8. */
+  /**
+   * Returns as many of the octets as the limit on texts of the kind allows. A cut does not split a
+   * character of UTF-8.
+   */
   #allow(part: TextPart, octets: Buffer): Buffer {
     const { maxTextBytes = Number.POSITIVE_INFINITY, damage } = this.#context
     const left = maxTextBytes - this.#textBytes[part]
@@ -251,13 +257,13 @@ class TolerantParser extends MailParser {
     return super.getTextContent()
   }
 
-  /** Beside HTML; the form in HTML of a message without it has no use. */
+  /** Turns text to HTML only in messages that have HTML: other messages need no HTML form. */
   override textToHtml(text: string): string {
     return this.hasHtml ? textToHtml(text) : ''
   }
 }
 
-/** Of a character of UTF-8 (RFC 3629 section 3). */
+/** Whether the octet continues a character of UTF-8 (RFC 3629 section 3). */
 function isContinuation(octet: number | undefined): boolean {
   return octet !== undefined && (octet & 0xc0) === 0x80
 }

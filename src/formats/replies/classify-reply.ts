@@ -7,15 +7,15 @@
  */
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../base/clock.ts'
 import { CODE_RULES, ENHANCED_RULES } from './code-rules.ts'
-import type { ReplyClass, ReplyContext, SiteAction, Stage, Verdict } from './reply.ts'
+import type { ReplyClass, ReplyContext, ReplyVerdict, SiteAction, Stage } from './reply.ts'
 import { BEFORE_MAIL, BEFORE_RECIPIENT, CLASS_MEANINGS, type ReplyRule } from './reply-rule.ts'
 import { TEXT_RULES, WHOLE_TEXT_RULES } from './text-rules.ts'
 
 /** A verdict and the part of the reply that decided it. */
-export type Classification = { verdict: Verdict; basis: 'text' | 'enhanced' | 'code' | 'none' }
+export type Classification = { verdict: ReplyVerdict; basis: 'text' | 'enhanced' | 'code' | 'none' }
 
 const MAX_HINT_MS = 6 * HOUR_MS
-const ACCEPTED: Verdict = Object.freeze({
+const ACCEPTED: ReplyVerdict = Object.freeze({
   isFinal: true,
   class: 'accepted',
   reason: 'delivered',
@@ -38,7 +38,7 @@ export type LocalCause =
   | 'smtputf8'
   | '8bit'
 
-type LocalMeaning = Pick<Verdict, 'class' | 'reason'> & { isFinal: boolean; isHard?: boolean }
+type LocalMeaning = Pick<ReplyVerdict, 'class' | 'reason'> & { isFinal: boolean; isHard?: boolean }
 
 const LOCAL_MEANINGS: Readonly<Record<LocalCause, LocalMeaning>> = {
   network: { class: 'network', reason: 'networkerror', isFinal: false },
@@ -74,7 +74,7 @@ type Context = ReturnType<typeof contextOf>
  * The verdict on a reply. At stage `late`, `code` 0 means that the report has no reply code; then the
  * enhanced code gives the first digit.
  */
-export function classifyReply(input: ReplyContext): Verdict {
+export function classifyReply(input: ReplyContext): ReplyVerdict {
   return classifyWithBasis(input).verdict
 }
 
@@ -93,7 +93,7 @@ function basisOf(rule: ReplyRule | undefined): Classification['basis'] {
 }
 
 /** The verdict without a reply: no connection, DNS, or an extension that the server lacks. */
-export function classifyLocally(cause: LocalCause): Verdict {
+export function classifyLocally(cause: LocalCause): ReplyVerdict {
   const { isHard = false, ...meaning } = LOCAL_MEANINGS[cause]
   const isNetwork = meaning.class === 'network'
   return {
@@ -113,7 +113,7 @@ function firstDigit({ stage, reply }: ReplyContext): number {
   return Number(reply.enhancedCode?.charAt(0) ?? 5)
 }
 
-function verdictOf(input: ReplyContext, { digit, text, rule }: Match): Verdict {
+function verdictOf(input: ReplyContext, { digit, text, rule }: Match): ReplyVerdict {
   const replyClass = rule?.class ?? 'unknown'
   const reason = rule?.reason ?? 'undetermined'
   const meaning = CLASS_MEANINGS[replyClass]

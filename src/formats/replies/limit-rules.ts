@@ -13,18 +13,20 @@ import { anyOf, type ReplyRule } from './reply-rule.ts'
 const WHILE =
   'from\\b|in (?:the|an|one|this) (?:last|hour|day|minute)|per (?:hour|day|minute)|this (?:hour|day)\\b|today\\b'
 
-/** What makes a number of recipients one of a while. */
+/** Words that say that a number of recipients counts for a while. */
 const IN_A_WHILE = `(?:received\\b|${WHILE})`
 
 const RECIPIENT_LIMIT =
   '(?:\\b(?:recipients?|rcpts?) (?:limit|count)\\b.{0,20}(?:exceed|reach)|\\bnumber of (?:recipients|rcpts)\\b.{0,20}(?:exceed|reach)|\\bmax(?:imum)? (?:allowed )?(?:number of )?(?:recipients|rcpts)\\b)'
 
-/** Up to three words that say which connections; behind "in" or "from" are those of another limit. */
+/**
+ * Up to three words that say which connections. Words after "in" or "from" belong to another limit.
+ */
 const WHICH = '(?:(?!(?:in|on|per|for|from|over|to|of|during)\\b)\\S{1,20} ){0,3}'
 
 export const TOO_MANY_CONNECTIONS = `too many ${WHICH}(?:connections|sessions)\\b`
 
-/** Of a full mailbox. */
+/** The codes of a full mailbox. */
 const QUOTA_CODES = ['2.2']
 
 export const LIMIT_RULES: readonly ReplyRule[] = [

@@ -89,7 +89,7 @@ export type SiteAction =
   | 'suspend'
   | 'reconnect'
 
-export type Verdict = {
+export type ReplyVerdict = {
   /** Permanent for this message. */
   isFinal: boolean
   class: ReplyClass

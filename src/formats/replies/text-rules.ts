@@ -133,7 +133,7 @@ export const WHOLE_TEXT_RULES: readonly ReplyRule[] = [
     class: 'network',
     reason: 'securityerror',
     stages: ['starttls', 'auth'],
-    // But a limit of connections is one at these commands, too.
+    // A text about a limit of connections means that limit at these commands, too.
     text: new RegExp(`^(?!.{0,200}\\b${TOO_MANY_CONNECTIONS})`),
     isRetried: true,
   },
@@ -1150,7 +1150,7 @@ export const TEXT_RULES: readonly ReplyRule[] = [
     enhanced: ['2.1'],
     text: UNKNOWN_USER,
   },
-  // After the content: a disguise that some receivers' filters use.
+  // In a reply to the content, the text is a disguise that some receivers' filters use.
   {
     class: 'content',
     reason: 'filtered',

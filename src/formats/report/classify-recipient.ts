@@ -3,7 +3,7 @@
  * server's reply comes first; the prose around it decides only if the reply matches no text rule.
  */
 import { type Classification, classifyWithBasis } from '../replies/classify-reply.ts'
-import type { Stage, Verdict } from '../replies/reply.ts'
+import type { ReplyVerdict, Stage } from '../replies/reply.ts'
 import { type Diagnosis, isVague, mostSpecific, readDiagnosis, specificity } from './diagnostic.ts'
 import type { ReportedAction, ReportedRecipient } from './reported-recipient.ts'
 
@@ -138,7 +138,7 @@ function findProvider({ remoteMta, recipient, texts }: RecipientEvidence) {
 }
 
 /** Only the action `failed` can suppress an address or count as a strike. */
-function limitToAction(action: ReportedAction, verdict: Verdict): Verdict {
+function limitToAction(action: ReportedAction, verdict: ReplyVerdict): ReplyVerdict {
   if (action === 'failed') return verdict
   if (action === 'delayed' && verdict.reason === 'undetermined') {
     return { ...verdict, class: 'network', reason: 'expired', isFinal: false, isStrike: false }

@@ -26,8 +26,8 @@ const BOUNCE_PHRASE =
 
 export type MessageKind = {
   /**
-   * The message itself may be a report, because of its type or its sender. What a message of anybody
-   * else contains or quotes was sent to that person.
+   * The message itself may be a report, because of its type or its sender. A report that any other
+   * message contains or quotes was sent to the author of that message.
    */
   isReport: boolean
   /** A report about a delivery. Unless `isReport`, its prose must name a recipient. */
@@ -37,12 +37,15 @@ export type MessageKind = {
   isAutoReply: boolean
 }
 
-/** Of a message that is nothing but a report, with or without its parts (RFC 3462, 3464, 5965). */
+/**
+ * The types of messages that are nothing but a report, with or without its parts (RFC 3462, 3464,
+ * 5965).
+ */
 const REPORT_TYPE =
   /^(?:multipart\/report|message\/(?:feedback-report|(?:global-)?delivery-status))$/
 
 /** How the message came. */
-export type Session = {
+export type Arrival = {
   /** It had the null reverse path. */
   isNullSender?: boolean
   /** A mailbox is among the recipients. People write to mailboxes, and to no return path. */
@@ -52,7 +55,7 @@ export type Session = {
 /** The first entity is the message itself; `notice`: its prose. */
 export function detectMessageKind(
   [root, ...parts]: readonly [Entity, ...Entity[]],
-  { notice, isNullSender = false, isToMailbox = false }: Session & { notice: string },
+  { notice, isNullSender = false, isToMailbox = false }: Arrival & { notice: string },
 ): MessageKind {
   const subject = decodeHeader(findField(root.fields, 'subject') ?? '').slice(0, 1_000)
   const words = notice.slice(0, 8_000)
@@ -103,7 +106,10 @@ export function isAnswer(subject: string): boolean {
 }
 
 type Speaker = {
-  /** Of a mail system 2, of other programs 1, of people 0; one more with the null reverse path. */
+  /**
+   * 2 for a mail system, 1 for another program, 0 for a person; one more with the null reverse
+   * path.
+   */
   score: number
   /** Nobody but a mail system has such an address; people have names and addresses of programs. */
   isMailSystem: boolean

@@ -16,7 +16,7 @@ import {
 import { classifyReached, classifyRecipient } from './classify-recipient.ts'
 import { readComplaint } from './complaint.ts'
 import { readDeliveryStatus } from './delivery-status.ts'
-import { detectMessageKind, type Session } from './message-kind.ts'
+import { type Arrival, detectMessageKind } from './message-kind.ts'
 import { readNotice } from './notice.ts'
 import { type Original, readOriginal } from './original.ts'
 import { MAX_REPORT_RECIPIENTS, type ReportedRecipient } from './reported-recipient.ts'
@@ -59,14 +59,14 @@ export function readReport(raw: Buffer): Report {
 /** As `readReport`, of a message that has been read. `sizeBytes`: of the whole message. */
 export function readReportIn(
   entities: readonly Entity[],
-  { sizeBytes, ...session }: Session & { sizeBytes: number },
+  { sizeBytes, ...session }: Arrival & { sizeBytes: number },
 ): Report {
   const report = reportFromEntities(entities, session)
   return sizeBytes > MAX_REPORT_OCTETS ? { ...report, truncated: true } : report
 }
 
 /** A report inside the message of a person, who forwards or quotes it, is no report. */
-function reportFromEntities(entities: readonly Entity[], session: Session): Report {
+function reportFromEntities(entities: readonly Entity[], session: Arrival): Report {
   const [root, ...parts] = entities
   const notice = readNotice(entities)
   const kind =

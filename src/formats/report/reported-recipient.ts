@@ -1,4 +1,4 @@
-import type { BounceReason, Verdict } from '../replies/reply.ts'
+import type { BounceReason, ReplyVerdict } from '../replies/reply.ts'
 
 export type ReportedAction = 'failed' | 'delayed' | 'delivered' | 'expanded' | 'relayed'
 
@@ -17,7 +17,7 @@ export type ReportedRecipient = {
   /** One line, control characters escaped, at most 1,000 characters. */
   diagnostic: string
   /** From the rules at stage `late`; hard or a strike only if the action is `failed`. */
-  verdict: Verdict
+  verdict: ReplyVerdict
 }
 
 /** The maximum number of recipients of a report; further ones are ignored. */

@@ -7,8 +7,8 @@ import { isHeaderName, isRefusedHeader } from '../compose/custom-header.ts'
 import { fitsLines } from '../compose/header-field.ts'
 import type { RecipientFields } from '../compose/message-content.ts'
 import {
-  MAX_HEADER_VALUE_LENGTH,
-  MAX_HEADERS,
+  MAX_EXTRA_HEADER_VALUE_LENGTH,
+  MAX_EXTRA_HEADERS,
   MAX_RECIPIENT_FIELD_LENGTH,
   MAX_WRITTEN_ID_LENGTH,
 } from '../limits.ts'
@@ -53,12 +53,12 @@ export function collectHeaders(
       damage.add('Message-ID: no valid id; it was replaced.')
       continue
     }
-    if (value.length > MAX_HEADER_VALUE_LENGTH) {
-      return `The header field ${name} is longer than ${MAX_HEADER_VALUE_LENGTH} characters`
+    if (value.length > MAX_EXTRA_HEADER_VALUE_LENGTH) {
+      return `The header field ${name} is longer than ${MAX_EXTRA_HEADER_VALUE_LENGTH} characters`
     }
     headers.set(key, [name, value])
   }
-  if (headers.size > MAX_HEADERS) return `More than ${MAX_HEADERS} custom header fields`
+  if (headers.size > MAX_EXTRA_HEADERS) return `More than ${MAX_EXTRA_HEADERS} custom header fields`
   return Object.fromEntries(headers.values())
 }
 
@@ -73,12 +73,12 @@ function readValue(key: string, line: string, damage: Damage): string {
 
 /** Keeps the first and the newest ids of a long thread (RFC 5537 section 3.4.4). */
 function shortenReferences(value: string, damage: Damage): string {
-  if (value.length <= MAX_HEADER_VALUE_LENGTH) return value
-  damage.addCut('References', MAX_HEADER_VALUE_LENGTH)
+  if (value.length <= MAX_EXTRA_HEADER_VALUE_LENGTH) return value
+  damage.addCut('References', MAX_EXTRA_HEADER_VALUE_LENGTH)
   const [first = '', ...ids] = value.split(/\s+/)
   let kept = ''
   for (const id of ids.reverse()) {
-    if (first.length + kept.length + id.length + 1 > MAX_HEADER_VALUE_LENGTH) break
+    if (first.length + kept.length + id.length + 1 > MAX_EXTRA_HEADER_VALUE_LENGTH) break
     kept = ` ${id}${kept}`
   }
   return first + kept
@@ -88,7 +88,7 @@ function shortenReferences(value: string, damage: Damage): string {
 function formatReplyTo(mailboxes: readonly NamedMailbox[]): string | undefined {
   if (mailboxes.length < 2 && !mailboxes[0]?.name) return undefined
   const value = mailboxes.map(formatMailbox).join(', ')
-  return value.length > MAX_HEADER_VALUE_LENGTH ? undefined : value
+  return value.length > MAX_EXTRA_HEADER_VALUE_LENGTH ? undefined : value
 }
 
 /** The name in quotes, and the address in wire form. */

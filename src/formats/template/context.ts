@@ -21,7 +21,10 @@ export type Rendering = {
 type Key = Parameters<Context['readProperty']>[1]
 type Scope = Record<string, unknown>
 
-/** What `contact` is unless a variable has this name: the variables stand below it, and it has no value itself. */
+/**
+ * The value of `contact`, unless a variable has this name: the variables stand below it, and it
+ * prints nothing itself.
+ */
 export class ContactNames {
   readonly variables: Scope
 

@@ -58,7 +58,7 @@ export class TemplateRunError extends Error {
 /** Characters of a fault's message, which may quote the template. */
 const MAX_FAULT_LENGTH = 200
 
-/** What authors read for an exceeded limit, by the message of its error. */
+/** The text that authors read for an exceeded limit, by the message of the library's error. */
 const LIMIT_TEXTS: Readonly<Record<string, string>> = {
   'memory alloc limit exceeded': 'it needs too much memory',
   'memory limit exceeded': 'it needs too much memory',
@@ -86,7 +86,7 @@ export function parseTemplate(source: string): Program {
   return parse(strictEngine, source)
 }
 
-/** As `parseTemplate`, for a template that comes in: a foreign placeholder counts as a fault, too. */
+/** As `parseTemplate`, for a new template: a foreign placeholder counts as a fault, too. */
 export function parseNewTemplate(source: string): Program {
   return parse(strictEngine, source, refuseForeign)
 }

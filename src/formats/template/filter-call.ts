@@ -5,14 +5,14 @@ import type { TextFormat } from './print.ts'
 import { isTainted, TaintedValue, taint, toPlain } from './tainted.ts'
 
 type LibraryOptions = (typeof filters)[string]
-export type Handler = Extract<LibraryOptions, (...operands: never[]) => unknown>
+export type FilterFunction = Extract<LibraryOptions, (...operands: never[]) => unknown>
 
 /** The value and the arguments. */
 export type Operands = readonly unknown[]
 
 export type FilterCall = {
   name: string
-  call: ThisParameterType<Handler>
+  call: ThisParameterType<FilterFunction>
   /** The library's own filter. */
   run: (operands: Operands) => unknown
   /** As given, tainted or not. */

@@ -16,7 +16,7 @@ import { TemplateContext } from './context.ts'
 import {
   applyPlain,
   type FilterCall,
-  type Handler,
+  type FilterFunction,
   hasTaint,
   type Operands,
   plainOperand,
@@ -44,7 +44,7 @@ const UNITS_PER_ITEM: Record<string, number> = {
 }
 
 /** Every filter of the library, and the filter that `??` is rewritten to. */
-export function templateFilters(): Record<string, Handler> {
+export function templateFilters(): Record<string, FilterFunction> {
   const entries = Object.entries(libraryFilters).map(([name, options]) => {
     const handler = typeof options === 'function' ? options : options.handler
     return [name, toFilter(name, handler)] as const
@@ -52,7 +52,7 @@ export function templateFilters(): Record<string, Handler> {
   return { ...Object.fromEntries(entries), raw: toPlain, [FALLBACK_FILTER]: chooseFallback }
 }
 
-function toFilter(name: string, handler: Handler): Handler {
+function toFilter(name: string, handler: FilterFunction): FilterFunction {
   const apply = filterKind(name)
   return function (this: FilterCall['call'], ...operands: unknown[]): unknown {
     const { context } = this

@@ -22,7 +22,7 @@ type ForeignOutput = Output & { hint: string }
 
 /** `clicks` or `openings` follow. */
 export const TRACKING = 'the tracking of the project decides about'
-/** What to write instead, within a sentence; `foreign-syntax.ts` says so, too. */
+/** What to write instead, as part of a sentence; `foreign-syntax.ts` uses these hints, too. */
 export const HINTS = {
   tags: 'write tags: {% if name %}…{% else %}…{% endif %}, {% for item in items %}…{% endfor %}',
   trackLink: `write the link itself: ${TRACKING} clicks`,
@@ -72,7 +72,7 @@ const COMPARISON = /^eq\s+(?<path>[$.][\p{L}\p{N}_.]{1,200})\s+(?<text>"[^"]{0,6
 /** The last word of `$i, $item := .Items`. */
 const LAST_PATH = /(?<![^\s])[$.][\p{L}\p{N}_.]{1,200}$/u
 
-/** Where listmonk keeps what is a key of the data here. */
+/** The paths below which listmonk keeps the values that are keys of the data here. */
 const DATA_PATHS = ['Subscriber.Attribs.', 'Tx.Data.']
 const NAMES: ReadonlyMap<string, string> = new Map([
   ['Subscriber', 'name'],
@@ -82,12 +82,15 @@ const NAMES: ReadonlyMap<string, string> = new Map([
   ['Subscriber.Status', 'subscribed'],
   ['Subscriber.Attribs', 'name'],
 ])
-/** Of a name; a longer one is not quoted. */
+/** Characters of a name; a longer name is not quoted. */
 const MAX_HINTED_LENGTH = 60
 
 const OPERAND = /^(?:[\w.]+|"[^"]*"|'[^']*')$/
 
-/** What a content is, wherever it stands. `block`: what to write for the block that it begins. */
+/**
+ * The meaning of a content by itself, without the contents around it. `block`: what to write for
+ * the block that it begins.
+ */
 type Reading = {
   content: string
   hint: string | undefined
@@ -174,7 +177,7 @@ export function describeForeign({ hint }: ForeignOutput): string {
   return `a placeholder of another language; ${hint}`
 }
 
-/** What to write in place of a content that is of another language by itself, even if it begins a `block`. */
+/** The hint for a content that is of another language by itself, also one that begins a `block`. */
 function hintOf(content: string, block: string | undefined): string | undefined {
   const [word] = /^\w{1,20}/.exec(content) ?? []
   if (word === undefined || WORDS.has(word)) {
@@ -187,7 +190,7 @@ function hintOf(content: string, block: string | undefined): string | undefined 
   return isInlineIf(content) ? HINTS.tags : undefined
 }
 
-/** What to write in place of a content that begins a block of Go. */
+/** The hint for a content that begins a block of Go. */
 function blockHint(content: string): string | undefined {
   const word = BLOCK.exec(content)?.groups?.word
   if (word === undefined || content.includes('??')) return undefined

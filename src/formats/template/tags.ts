@@ -88,7 +88,7 @@ class Tablerow extends TablerowTag {
   }
 }
 
-/** Like the library's tag, with the guarded comparison. */
+/** The library's tag, with the guarded comparison. */
 class Case extends CaseTag {
   override *render(context: Context, emitter: Emitter): Steps {
     const target = toValue(yield this.value.value(context, false))

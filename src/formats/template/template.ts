@@ -158,7 +158,10 @@ export function checkTemplate(source: string): TemplateFault | undefined {
   return faultOfParsing(parseNewTemplate, source)
 }
 
-/** As `checkTemplate`, without foreign placeholders: what is stored is sent as before they were faults. */
+/**
+ * As `checkTemplate`, but foreign placeholders are no faults here: templates with them were stored
+ * before they became faults.
+ */
 export function checkStoredTemplate(source: string): TemplateFault | undefined {
   return faultOfParsing(parseTemplate, source)
 }

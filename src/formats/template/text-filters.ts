@@ -39,7 +39,7 @@ const REPLACING_FILTERS = new Set([
   ...['remove', 'remove_first', 'remove_last'],
   ...['replace', 'replace_first', 'replace_last'],
 ])
-/** In a URL white space has stand-ins, which these do not find. */
+/** In a URL, stand-ins replace white space, and these filters do not find stand-ins. */
 const SPACE_FILTERS = new Set([
   ...['capitalize', 'lstrip', 'newline_to_br', 'normalize_whitespace', 'rstrip', 'squish'],
   ...['strip', 'strip_newlines', 'truncatewords'],

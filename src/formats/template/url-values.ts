@@ -1,7 +1,7 @@
 /**
- * The values in a URL that a template makes. A placeholder prints its value between two marks, and the
- * special characters of the value as stand-ins (`characters.ts`); so what is the author's is known when the
- * whole URL is known. Then each value is percent-encoded by its place:
+ * The values in a URL that a template makes. A placeholder prints its value between two marks, and
+ * the special characters of the value as stand-ins (`characters.ts`); so the author's own text is
+ * known once the whole URL is known. Then each value is percent-encoded by its place:
  *
  *   at the beginning, in the scheme, in the host    as it is: the value decides where the request goes
  *   in the path, the query, the fragment            encoded, so that it stays in its segment or parameter
@@ -37,7 +37,10 @@ export function withoutUrlMarks(text: string): string {
   return ANY_MARK.test(text) ? text.replace(MARKS, '') : text
 }
 
-/** `marked`: the text of a template of the format `url`. Line breaks and tabs of the author go. */
+/**
+ * `marked`: the text of a template of the format `url`. Line breaks and tabs of the author are
+ * removed.
+ */
 export function placeUrlValues(marked: string): PlacedUrl {
   const placed = new PlacedValues()
   let isValue = false
@@ -70,7 +73,7 @@ class PlacedValues {
       else this.#append(isValue ? encode(line) : encodeStandIns(line))
       const to = this.#url.length
       if (isValue && !this.#isRaw && to > from) this.#ranges.push([from, to])
-      // A separator of the author; those of the value are stand-ins here.
+      // The separator is the author's: separators of the value are stand-ins here.
       if (/[/\\?#]$/.test(piece)) this.#isRaw = this.#pathAt === -1
     }
   }

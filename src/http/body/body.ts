@@ -93,7 +93,7 @@ export async function readForm(incoming: IncomingMessage, limits: BodyLimits): P
   }
 }
 
-/** Whether the body is not of the kind that was to be read, or is too large. */
+/** Whether the error says that the body is of another kind than expected, or too large. */
 function isOfOtherKind(error: unknown): boolean {
   return error instanceof AppError && OTHER_KINDS.has(error.code)
 }

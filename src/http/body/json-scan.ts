@@ -18,7 +18,7 @@ export const MAX_JSON_LEVELS = 100
 /** Text values of at least this size are listed in `texts`. */
 const LISTED_TEXT_BYTES = 64
 
-export type JsonScan = {
+export type JsonBodyScan = {
   /**
    * Scans the bytes up to `end`; a text that crosses `end` is finished by the next call.
    * @throws AppError VALIDATION_ERROR 422 `too_big`, naming the field of the outermost object
@@ -41,7 +41,7 @@ const COMMA = 0x2c
 const SHORT_TEXT = 64
 const SHOWN_NAME_BYTES = 100
 
-export function scanJson(body: Buffer): JsonScan {
+export function scanJson(body: Buffer): JsonBodyScan {
   const texts: number[] = []
   let at = 0
   let level = 0

@@ -11,10 +11,10 @@ import { randomBytes } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
 import { AppError, type UnknownName } from '../../base/errors.ts'
 import { parseJsonText } from '../../base/json-text.ts'
-import { isEscaped, type JsonScan, scanJson } from './json-scan.ts'
+import { isEscaped, type JsonBodyScan, scanJson } from './json-scan.ts'
 
 const PROTOTYPE_KEY = '__proto__'
-/** Further ones are dropped without being told. */
+/** The places of further keys are not told. */
 const MAX_DROPPED = 20
 
 /** Smaller bodies are parsed in one step. */
@@ -151,7 +151,7 @@ function decode(body: Buffer, from: number, to: number): string {
 }
 
 /** The scan says whether a name has an escape, so that the text is not searched again. */
-function parseText(text: string, scan?: Pick<JsonScan, 'hasEscapedName'>): unknown {
+function parseText(text: string, scan?: Pick<JsonBodyScan, 'hasEscapedName'>): unknown {
   try {
     return scan?.hasEscapedName() ? parseJsonText(text) : JSON.parse(text)
   } catch (error) {

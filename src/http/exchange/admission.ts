@@ -60,8 +60,9 @@ export async function admit(deps: ExchangeDeps, exchange: Exchange): Promise<voi
 }
 
 /**
- * Admits the caller of a request whose body took long once more: a body may arrive slowly for two minutes,
- * in which the session, the role or the key may have ended. Nothing is counted again. Undefined if it took not long.
+ * Admits the caller of a request whose body took long once more: a body may arrive slowly for two minutes, in
+ * which the session, the role or the key may have ended. Nothing is counted again. Undefined if the body
+ * arrived soon.
  * @throws AppError
  */
 export function admitAfterBody(deps: ExchangeDeps, exchange: Exchange): Promise<void> | undefined {
@@ -142,7 +143,7 @@ function refuseForState(exchange: Exchange, caller: Caller): void {
   if (project.isDisabled && isRefused && !route.isRead) throw projectDisabled(project)
 }
 
-/** A member who removes the own membership may do so whatever state the project is in. */
+/** A member may leave the project, whatever its state. */
 function isLeaving({ route, params }: Exchange, caller: Caller): boolean {
   const isRemoval = route.method === 'DELETE' && params.userId !== undefined
   return isRemoval && caller.kind === 'member' && params.userId?.toLowerCase() === caller.user.id

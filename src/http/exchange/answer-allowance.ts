@@ -1,13 +1,13 @@
 /**
- * The memory for answers, limited in total, by client address and by owner: for what was read and made for an
- * answer and what its client has not taken yet. An owner is a project, or a user without one; clients without
- * credentials are one owner together. An answer that may be large takes its share before anything is read for
- * it. When no memory is left, answers wait, and are refused after ten seconds. Short answers need no share,
- * because the limit of connections limits their number.
+ * The memory for answers, limited in total, by client address and by owner. It holds what was read and made for
+ * an answer, and what the client has not taken yet. An owner is a project, or a user without one; clients
+ * without credentials are one owner together. An answer that may be large takes its share before anything is
+ * read for it. When no memory is left, answers wait, and are refused after ten seconds. Short answers need no
+ * share, because the limit of connections limits their number.
  *
- * Of the answers that wait, one of the owner that has least is served first, and of its addresses the one that
- * has least, each in the order of its requests. An answer that is larger than a limit counts as large as the
- * limit, so that it passes alone.
+ * Among the waiting answers, the owner with the least memory comes first, then its address with the least
+ * memory, then the oldest request. An answer that is larger than a limit counts as large as the limit, so that
+ * it passes alone.
  */
 import { SECOND_MS } from '../../base/clock.ts'
 import type { Counters } from '../../base/counters.ts'
@@ -27,15 +27,15 @@ export type AnswerClient = { address: string | null; owner: string | null }
 
 export type AnswerShare = {
   /**
-   * Waits until the answer may take `bytes`, in place of what it had; undefined when that is possible at
-   * once, as for less than it had. Rejects with AppError EXTERNAL_SERVICE_ERROR, with `details.retryAfter`, after ten seconds, and
-   * with REQUEST_TIMEOUT when the client has left. With `limits`: throws as `refuseFull`
-   * (`turns/turns.ts`) when as many answers with these limits wait as may.
+   * Waits until the answer may take `bytes` in place of what it had; undefined when it may at once, which is
+   * always so for less than it had. Rejects with AppError EXTERNAL_SERVICE_ERROR, with `details.retryAfter`,
+   * after ten seconds, and with REQUEST_TIMEOUT when the client has left. `limits`: how many answers may
+   * wait; beyond that, throws as `refuseFull` (`turns/turns.ts`).
    */
   reserve(bytes: number, limits?: WaitingLimits): Promise<void> | undefined
   /** Sets the share to what the answer takes now. */
   resize(bytes: number): void
-  /** The client has left: the answer waits for nothing any more, but what was read for it is still there. */
+  /** The client has left: the answer stops waiting. The share stays, because what was read is still in memory. */
   leave(): void
   /** Frees the share for good. */
   release(): void
@@ -49,7 +49,7 @@ const WAIT_MS = 10 * SECOND_MS
 const RETRY_AFTER_SECONDS = 10
 
 type WaitingAnswer = { bytes: number; limits: WaitingLimits | undefined; allow(): void }
-/** The answers of one owner to one address, as keys of what these have. */
+/** The waiting answers of one owner to one address. `owner` and `address` are keys of `taken`. */
 type Line = { owner: string; address: string; waiting: WaitingAnswer[] }
 
 export function createAnswerAllowance(
@@ -78,7 +78,10 @@ export function createAnswerAllowance(
     return bytesOf(owner) + bytes <= ownerBytes && bytesOf(address) + bytes <= addressBytes
   }
 
-  /** Nobody passes the one that waits for the total, so that large answers come to their turn. */
+  /**
+   * Serves answers in turn. If the next one does not fit into the total, none passes it, so that large
+   * answers get their turn.
+   */
   function serve(): void {
     while (lines.size > 0) {
       const next = findNext()
@@ -87,7 +90,10 @@ export function createAnswerAllowance(
     }
   }
 
-  /** The first answer of the line that has least, of those that the limits of their own let pass. */
+  /**
+   * The first answer of the line with the least memory. Lines whose own limits do not allow their first
+   * answer are passed over.
+   */
   function findNext(): WaitingAnswer | undefined {
     let least: Line | undefined
     for (const line of lines.values()) {
@@ -194,7 +200,7 @@ export function createAnswerAllowance(
           resize(size)
           return undefined
         }
-        // What waits holds nothing, so answers that grow do not wait for each other.
+        // A waiting answer gives its share back, so answers that grow cannot block each other.
         resize(0)
         const isFree = total + size <= totalBytes && isWithinLimits(line, size)
         if (isFree && lines.size === 0) {

@@ -48,7 +48,7 @@ export function deviceCookie(config: Pick<Config, 'baseUrl'>, token: Token, at: 
   return formatCookie(config, { name: DEVICE_COOKIE, ...valueUntil(token, at) })
 }
 
-/** Of a browser in which a user has logged in, or chosen a password. */
+/** The cookies for a browser in which a user has logged in or chosen a password. */
 export function loginCookies(
   config: Pick<Config, 'baseUrl'>,
   { session, device }: { session: Token; device: Token },

@@ -36,7 +36,7 @@ export function errorResponse(error: AppError, context: ResponseContext): HttpRe
   if (error.status === 415 && Array.isArray(accepted)) {
     headers['accept-encoding'] = accepted.join(', ')
   }
-  // And Accept names their content types (RFC 9110, section 15.5.16).
+  // Accept names the content types of request bodies (RFC 9110, section 15.5.16).
   if (error.status === 415 && Array.isArray(acceptedTypes)) {
     headers.accept = acceptedTypes.join(', ')
   }

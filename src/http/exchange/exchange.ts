@@ -73,21 +73,21 @@ export type Exchange = RoutedRequest & {
   share: BodyShare | undefined
   /** The memory that the answer takes; undefined for a short one. */
   answer: AnswerShare | undefined
-  /** Work that runs and reads for the answer. */
+  /** How many functions run that read for the answer. */
   readers: number
   stream: BodyStream | undefined
-  /** In which the answer is sent; undefined: as it is. */
+  /** The content coding of the answer; undefined: none. */
   coding: Coding | undefined
   headers: Record<string, string>
   /** Values of Set-Cookie header fields. */
   cookies: string[]
-  /** For an answer that is a JSON object. */
+  /** The warnings for an answer that is a JSON object. */
   warnings: FieldWarning[]
-  /** Whose work it is, as far as any was done (`within`). */
+  /** Whose work it is, as far as any was done (`runForExchange`). */
   owner: WorkOwner | undefined
 }
 
-/** Its requests accept emails. */
+/** The path whose requests accept emails. */
 const SEND_PATH = '/v1/send'
 
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/
@@ -141,7 +141,7 @@ export function openExchange(deps: ExchangeDeps, route: Route, request: RoutedRe
  * project (`turns/owner.ts`). Users who act in no project have a line each, and so have networks. One owner
  * stands for the whole request.
  */
-export function within<T>(exchange: Exchange, act: () => T): T {
+export function runForExchange<T>(exchange: Exchange, act: () => T): T {
   exchange.owner ??= { key: lineOf(exchange), isJob: false, client: waitingClient(exchange) }
   return runFor(exchange.owner, act)
 }
@@ -258,7 +258,10 @@ function warningText([first, ...others]: readonly FieldWarning[]): string | null
   return `${first.field}: ${first.message}${more}`
 }
 
-/** A page of another site that makes the browser of a user ask again and again learns nothing from the lengths. */
+/**
+ * No coding for requests that a page of another site makes in the browser of a user: such a page could ask
+ * many times and learn a secret from the lengths.
+ */
 function codingOf(
   incoming: IncomingMessage,
   { callers }: Pick<Route, 'callers'>,

@@ -5,7 +5,7 @@ import type { HttpResponse } from '../response.ts'
 import type { ProjectCall } from '../route.ts'
 import { largeJson, RECORD_ANSWER_BYTES } from './large-json.ts'
 
-/** For the operation. */
+/** `answerBytes` of the operations that show a job. */
 export const JOB_ANSWER_BYTES = RECORD_ANSWER_BYTES
 
 /** Waits for memory for the job of the path, and shows what `find` returns for it. */

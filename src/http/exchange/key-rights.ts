@@ -9,8 +9,8 @@ export function rightsOf(caller: Caller | null): TrackRights {
 }
 
 /**
- * The path under which an Idempotency-Key is known. A key that may only add sees no answer that the secret
- * key had, because the answer has the id of a contact.
+ * The path under which an Idempotency-Key is stored. A key that may only add has a path of its own: the
+ * answer to the secret key has the id of a contact, which this key must not see.
  */
 export function idempotentPath(caller: Caller | null, path: string): string {
   return rightsOf(caller) === 'add' ? `${path} (public key)` : path

@@ -6,10 +6,10 @@ import { MAX_OUTPUT_LENGTH } from '../../formats/template/limits.ts'
 import { type HttpResponse, json } from '../response.ts'
 import { isShort, LEVELS, lengthOf, PIECE_LENGTH, piecesOf } from './json-pieces.ts'
 
-/** What a record may take until its size is known: twice a large text. */
+/** The memory of a record until its size is known: twice a large text. */
 export const RECORD_ANSWER_BYTES = 4 * 1024 * 1024
 
-/** What a rendered text may take until its size is known. */
+/** The memory of a rendered text until its size is known. */
 export const RENDERED_ANSWER_BYTES = 2 * MAX_OUTPUT_LENGTH
 
 export function largeJson(status: number, value: unknown): HttpResponse {
@@ -19,8 +19,8 @@ export function largeJson(status: number, value: unknown): HttpResponse {
   const second = chunks.next().value
   const { headers } = json(status, null)
   if (second === undefined) return { status, headers, value, body: first }
-  const heldBytes = 2 * lengthOf(value)
-  return { status, headers, value, body: streamChunks([first, second], chunks), heldBytes }
+  const reservedBytes = 2 * lengthOf(value)
+  return { status, headers, value, body: streamChunks([first, second], chunks), reservedBytes }
 }
 
 async function* streamChunks(

@@ -10,20 +10,20 @@ import { type HttpResponse, json } from '../response.ts'
 import type { RawCall } from '../route.ts'
 import { isShort, lengthOf, PIECE_LENGTH, piecesOf } from './json-pieces.ts'
 
-/** What a list takes while it is sent: its lines, pieces of its text in several buffers, and small slices. */
+/** The memory of a list while it is sent: its lines, pieces of its text in several buffers, and small slices. */
 export const LIST_ANSWER_BYTES = 512 * 1024
-/** Of these, for all but the slices. */
+/** The part of LIST_ANSWER_BYTES for all but the slices. */
 const PIECES_BYTES = 256 * 1024
 
-/** What an export takes: a page of rows, and a piece of its text. */
+/** The memory of an export: a page of rows, and a piece of its text. */
 export const EXPORT_ANSWER_BYTES = 2 * 1024 * 1024
 
 /** Bytes of the JSON of a page, which has one item at least. */
 export const MAX_PAGE_BYTES = 2 * 1024 * 1024
-/** Of these, for what is not the items. */
+/** The part of MAX_PAGE_BYTES for all but the items. */
 const FRAME_BYTES = 4 * 1024
 
-/** The item, and the objects in it. */
+/** The levels of an item that are serialized piece by piece: the item, and the objects in it. */
 const ITEM_LEVELS = 2
 
 /** A list of up to two pieces is sent as a whole. */
@@ -85,7 +85,7 @@ async function listResponse<Item, End extends object>(
   call: Memory,
   list: List<Item, End>,
 ): Promise<HttpResponse> {
-  // As rows and as text.
+  // Slices and `before` count twice: as rows and as text.
   const ofBefore = list.before === undefined ? 0 : lengthOf(list.before)
   const ofCopy = isKept(list) ? Math.max(list.maxBytes / 2, list.listing.sliceBytes) : 0
   const needed = PIECES_BYTES + 2 * (list.listing.sliceBytes + ofBefore) + ofCopy
@@ -102,7 +102,10 @@ async function listResponse<Item, End extends object>(
   return { ...json(200, null), body: toPieces(begun, texts) }
 }
 
-/** The text of a page that is there twice is kept: read again, a page could have other rows. */
+/**
+ * Whether the text of the items is kept for the copy: a page with a copy keeps it, because reading the page
+ * again could give other rows.
+ */
 function isKept<Item, End>({ copy, maxBytes }: List<Item, End>): boolean {
   return copy !== undefined && Number.isFinite(maxBytes)
 }
@@ -129,10 +132,10 @@ async function* textOf<Item, End extends object>(
   yield `${fieldsOf(end)}}`
 }
 
-/** `kept`: gets the texts. */
+/** `kept`: collects the texts for the copy. */
 type Room = { maxBytes: number; kept: string[] | undefined }
 
-/** Whether an item has room is known when it is complete. */
+/** The items that have room; the length of an item is known once its JSON is complete. */
 async function* fittingItems<Item, End>(
   listing: Listing<Item, End>,
   { maxBytes, kept }: Room,
@@ -160,7 +163,7 @@ async function* fittingItems<Item, End>(
   }
 }
 
-/** Of a large item, one text is in memory at a time. */
+/** All items. A large item is sent text by text, with one text in memory at a time. */
 async function* allItems<Item, End>(listing: Listing<Item, End>): AsyncGenerator<string, End> {
   const walk = listing.walk()
   let count = 0

@@ -1,4 +1,4 @@
-/** The session on routes that anyone may call: who is logged in sees more there. */
+/** The session on routes that anyone may call: a user who is logged in sees more there. */
 import type { IncomingMessage } from 'node:http'
 import type { Core } from '../../core/core.ts'
 import type { SessionUser } from '../../features/tenancy/accounts/callers/caller.ts'
@@ -18,7 +18,7 @@ export async function findSessionUser(
   return (await findSession(deps, cookie))?.user
 }
 
-/** What a new session remembers of the client. */
+/** The facts of the client that a new session stores. */
 export function clientOf({ headers }: IncomingMessage, address: string | null): Client {
   return { ip: address, userAgent: headers['user-agent'] ?? null }
 }

@@ -32,9 +32,9 @@ import {
   openExchange,
   type RoutedRequest,
   recordRequest,
+  runForExchange,
   shareOf,
   whileReading,
-  within,
 } from './exchange.ts'
 import { idempotentPath } from './key-rights.ts'
 import { piecesOfOctets, WHOLE_BYTES } from './octet-pieces.ts'
@@ -76,7 +76,8 @@ async function toRefusal(
 ): Promise<HttpResponse> {
   const { id: requestId, isPublicApi, route, incoming } = exchange
   const plain = errorResponse(error, { requestId, isPublicApi, at: core.now() })
-  // Its text is for the operator who opens a page under a new name for the first time.
+  // The error MISDIRECTED_REQUEST keeps its envelope: its text is for an operator who opens a page under a
+  // new host name for the first time.
   const isForOperator = error.code === 'MISDIRECTED_REQUEST'
   if (route.showError === undefined || isForOperator) return plain
   const shown = await route.showError(error, incoming)
@@ -97,7 +98,7 @@ async function runExchange(deps: ExchangeDeps, exchange: Exchange): Promise<Http
     const path = idempotentPath(exchange.caller, exchange.path)
     await refuseUsedKey(core, { projectId: project.id, key: idempotencyKey, method, path })
   }
-  // After the idempotency key: a repeated request gets its first response even if the disk is full.
+  // Checked after the idempotency key: a repeated request gets its first response even if the disk is full.
   const isRefused = route.growsDisk && core.disk.isLow()
   if (isRefused && route.protects === undefined) throw diskFull()
   if (wantsStrict(incoming)) exchange.headers['preference-applied'] = 'handling=strict'
@@ -113,7 +114,7 @@ async function runExchange(deps: ExchangeDeps, exchange: Exchange): Promise<Http
   }
   const call = toCall(deps, exchange, { body, idempotencyKey })
   const response = await whileReading(exchange, () =>
-    within(exchange, () => (answerBytes > 0 ? runInTurn(exchange, call) : route.run(call))),
+    runForExchange(exchange, () => (answerBytes > 0 ? runInTurn(exchange, call) : route.run(call))),
   )
   return withWarnings(response, exchange.warnings)
 }
@@ -228,7 +229,7 @@ function reportUnknown(exchange: Exchange, names: readonly UnknownName[]): void 
   for (const warning of ignored) addWarning(exchange, warning)
 }
 
-/** Work that is done again after a conflict says the same. */
+/** Adds a warning once: work that is done again after a conflict gives the same one. */
 function addWarning({ warnings }: Exchange, warning: FieldWarning): void {
   const isSaid = warnings.some(
     ({ field, message }) => field === warning.field && message === warning.message,
@@ -236,7 +237,7 @@ function addWarning({ warnings }: Exchange, warning: FieldWarning): void {
   if (!isSaid) warnings.push(warning)
 }
 
-/** A call that has changed something answers its result: the memory is counted, and the call does not wait. */
+/** Waits for memory, unless the call has changed something: its result must be told, so its memory is only counted. */
 async function reserve(deps: ExchangeDeps, exchange: Exchange, wanted: number): Promise<void> {
   const bytes = wanted + compressionBytes(exchange)
   const answer = answerOf(deps, exchange)
@@ -244,12 +245,12 @@ async function reserve(deps: ExchangeDeps, exchange: Exchange, wanted: number): 
   else await answer.reserve(bytes, exchange.route.answerLimits)
 }
 
-/** What compressing the answer takes beside it. */
+/** The memory of the compression, beside that of the answer. */
 function compressionBytes({ coding }: Exchange): number {
   return coding === undefined ? 0 : COMPRESSION_BYTES
 }
 
-/** The body for a handler that reads it: it ends only if the caller may still call the route by then. */
+/** The body for a handler that reads it. The end of the body throws if the caller may no longer call the route. */
 function admittedStream(deps: ExchangeDeps, exchange: Exchange): BodyStream | undefined {
   const { stream } = exchange
   if (stream === undefined) return undefined
@@ -279,13 +280,13 @@ async function finish(
   const head = { status, headers: [headers, sent.headers], cookies }
   if (typeof body === 'string' || body instanceof Uint8Array) {
     const sizeBytes = Buffer.byteLength(body)
-    keepShare(deps, exchange, sent.heldBytes ?? sizeBytes)
+    keepShare(deps, exchange, sent.reservedBytes ?? sizeBytes)
     if (isLongUnderWay(incoming)) {
       recordRequest(deps, exchange, { status, sizeBytes, error })
       const response = { status, headers: { ...headers, ...sent.headers }, cookies, body }
       return respondAndLinger(incoming, outgoing, { response, maxBytes: route.maxBodyBytes })
     }
-    // What cannot be sent is not recorded: the error that comes of it is.
+    // Recorded after the call of `sendWhole`: if it throws, the response to that error is recorded instead.
     sendWhole(outgoing, head, body)
     return recordRequest(deps, exchange, { status, sizeBytes, error })
   }
@@ -295,7 +296,7 @@ async function finish(
     sendWhole(outgoing, head, '')
     return recordRequest(deps, exchange, { status, sizeBytes: 0, error })
   }
-  if (sent.heldBytes !== undefined) keepShare(deps, exchange, sent.heldBytes)
+  if (sent.reservedBytes !== undefined) keepShare(deps, exchange, sent.reservedBytes)
   const onEnd = ({ sizeBytes, error: thrown }: BodyEnd) => {
     const failure = thrown === undefined ? undefined : toAppError(thrown)
     if (failure !== undefined) logError(deps.core.log, failure, exchange.id)
@@ -304,13 +305,14 @@ async function finish(
   const out = {
     onEnd,
     cut: () => void incoming.destroy(),
-    within: <T>(make: () => Promise<T>) => whileReading(exchange, () => within(exchange, make)),
-    nextTurn: () => within(exchange, nextTurn),
+    within: <T>(make: () => Promise<T>) =>
+      whileReading(exchange, () => runForExchange(exchange, make)),
+    nextTurn: () => runForExchange(exchange, nextTurn),
   }
   void sendPieces(outgoing, { head, pieces: body, out })
 }
 
-/** The answer to HEAD that has no length has the header fields alone. */
+/** Compresses the response. An answer to HEAD whose body is in pieces gets the header fields of a compressed one. */
 function compressed(
   { compressor }: ExchangeDeps,
   { coding, incoming }: Exchange,
@@ -327,7 +329,7 @@ function inPieces({ incoming }: Exchange, response: HttpResponse): HttpResponse 
   const isLong = body instanceof Uint8Array && body.length > WHOLE_BYTES
   if (!isLong || incoming.method === 'HEAD' || isLongUnderWay(incoming)) return response
   const headers = { ...response.headers, 'content-length': String(body.length) }
-  return { heldBytes: body.length, ...response, headers, body: piecesOfOctets(body) }
+  return { reservedBytes: body.length, ...response, headers, body: piecesOfOctets(body) }
 }
 
 /** A short answer gives back what was reserved for it. */

@@ -42,8 +42,8 @@ export function sendWhole(outgoing: ServerResponse, head: Head, body: string | U
 }
 
 /**
- * Sends the head at once, or throws as `writeHead`. What it returns resolves when the body has ended, and
- * never rejects.
+ * Sends the head at once, or throws as `writeHead`. The promise resolves when the body has ended, and never
+ * rejects.
  */
 export function sendPieces(
   outgoing: ServerResponse,
@@ -101,7 +101,7 @@ async function sendBody(
   }
 }
 
-/** What has left nobody, an error of it included, concerns nobody. */
+/** Ends the production of a body that has no reader any more; its errors do not matter. */
 function abandon(iterator: AsyncIterator<Uint8Array>): void {
   iterator.return?.().catch(() => undefined)
 }
@@ -136,14 +136,17 @@ function writeHead(
   }
 }
 
-/** Node sends no body any more once it was given such a status, even if it refuses the fields. */
+/**
+ * Checks the fields before Node gets a status without a body: Node would send no body afterwards, even if it
+ * refuses these fields and another head follows.
+ */
 function checkValues(fields: readonly string[]): void {
   for (let at = 0; at < fields.length; at += 2) {
     validateHeaderValue(fields[at] ?? '', fields[at + 1] ?? '')
   }
 }
 
-/** Whether headers after those at this place have the name, too. */
+/** Whether later headers have the name too. */
 function isReplaced(headers: Head['headers'], at: number, name: string): boolean {
   for (let later = at + 1; later < headers.length; later += 1) {
     if (name in (headers[later] ?? {})) return true

@@ -30,7 +30,7 @@ export function jsonOrTable(
   return varyingByType(largeJson(200, value))
 }
 
-/** A response that clients who prefer CSV get as a table. */
+/** Adds `Vary`: clients that prefer CSV get this response as a table. */
 export function varyingByType(response: HttpResponse): HttpResponse {
   return { ...response, headers: { ...response.headers, ...VARY } }
 }

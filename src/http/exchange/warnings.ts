@@ -9,7 +9,7 @@ import { toWarningTexts } from '../unknown-names.ts'
 import { largeJson } from './large-json.ts'
 
 /** Further warnings are left out. */
-export const MAX_WARNINGS = 20
+export const MAX_RESPONSE_WARNINGS = 20
 
 export function withWarnings(
   response: HttpResponse,
@@ -17,7 +17,7 @@ export function withWarnings(
 ): HttpResponse {
   const isJson = response.headers['content-type']?.startsWith('application/json') === true
   if (warnings.length === 0 || !isJson || response.hasWarnings) return response
-  const told = warnings.slice(0, MAX_WARNINGS)
+  const told = warnings.slice(0, MAX_RESPONSE_WARNINGS)
   const { body, value } = response
   if (hasOwnList(value)) {
     const merged = { ...value, warnings: [...toWarningTexts(told), ...value.warnings] }
@@ -27,8 +27,9 @@ export function withWarnings(
   const field = `"warnings":${JSON.stringify(told)}`
   if (typeof body === 'string') return { ...response, body: begunWith(field, body) }
   if (body instanceof Uint8Array) {
-    // The octets are of this answer alone, also if all answers share those without warnings.
-    const { heldBytes, ...rest } = response
+    // `reservedBytes` is left out: the octets with warnings are of this answer alone, even if all answers share
+    // those without warnings.
+    const { reservedBytes, ...rest } = response
     return { ...rest, body: octetsBegunWith(field, body) }
   }
   return { ...response, body: piecesBegunWith(field, body) }
@@ -46,7 +47,7 @@ function begunWith(field: string, text: string): string {
   return `{${field}${text.startsWith('{}') ? '' : ','}${text.slice(1)}`
 }
 
-/** Of an object, or of its first piece. */
+/** The octets of an object, or of its first piece, with the field in front. */
 function octetsBegunWith(field: string, octets: Uint8Array): Uint8Array<ArrayBuffer> {
   if (octets[0] !== OPENING) return new Uint8Array(octets)
   const begin = `{${field}${octets[1] === CLOSING ? '' : ','}`

@@ -91,7 +91,7 @@ function trafficMetric({ traffic }: MetricsDeps): Metric {
   }
 }
 
-/** A figure that cannot be read is left out: the others matter most when something is broken. */
+/** Reads a gauge. One that cannot be read is left out, because the others matter most when something is broken. */
 async function readGauge({ name, help, type = 'gauge', read }: Gauge): Promise<Metric> {
   try {
     return { name, help, type, samples: await read() }

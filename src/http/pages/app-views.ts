@@ -6,7 +6,7 @@ import { html } from 'hono/html'
 import type { ShownInvitation } from '../../features/tenancy/accounts/invitations/show.ts'
 import { LOGIN_FAILURES } from '../../features/tenancy/accounts/oauth/login-failure.ts'
 import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from '../../records/limits.ts'
-import { fillPieces, type Values } from '../../texts/fill.ts'
+import { fillPieces, type PlaceholderValues } from '../../texts/fill.ts'
 import type { Language } from '../../texts/languages.ts'
 import { type Texts, textsOf } from '../../texts/texts.ts'
 import type { Page } from './layout.ts'
@@ -27,7 +27,7 @@ type HomeInput = {
   logOut: string
 }
 
-/** `failure`: the code in the query, which anyone may have written. */
+/** `failure`: the code in the query. Anyone may have written it, so it selects a text and is never shown. */
 type LoginInput = {
   language: Language
   failure: string | undefined
@@ -118,7 +118,7 @@ function textOf(failures: Texts['app']['failures'], failure: string): string {
 }
 
 /** `text` with the names in place of its placeholders, apart from the direction of the text around them. */
-function fill(text: string, names: Values): Html {
+function fill(text: string, names: PlaceholderValues): Html {
   return html`${fillPieces(text, names, (name) => html`<bdi>${name}</bdi>`)}`
 }
 
@@ -157,7 +157,7 @@ function describe(invitation: OpenInvitation, texts: InvitationTexts): Html {
 `
 }
 
-/** Without a form for passwords, a person with an account accepts by the API. */
+/** The choices of the reader. There is no form for passwords, so a person with an account accepts by the API. */
 function choice(
   { isProjectDisabled, address, reader }: OpenInvitation,
   { texts, language, baseUrl, token }: Choice,

@@ -3,12 +3,12 @@
  * it (`bdi`).
  */
 import { html } from 'hono/html'
-import { fillPieces, type Values } from '../../texts/fill.ts'
+import { fillPieces, type PlaceholderValues } from '../../texts/fill.ts'
 
 export type Html = ReturnType<typeof html>
 
 /** `text` with the names in place of its placeholders. */
-export function phrase(text: string, names: Values): Html {
+export function phrase(text: string, names: PlaceholderValues): Html {
   return html`${fillPieces(text, names, named)}`
 }
 

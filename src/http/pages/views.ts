@@ -95,7 +95,7 @@ ${button}
   ])
 }
 
-/** In place of an address of which only the digest is left. */
+/** Shown in place of an address that was deleted except for its digest. */
 const UNKNOWN_ADDRESS = '…@…'
 
 /** `minLength`, `maxLength`: of a password. */
@@ -187,7 +187,7 @@ export function verifiedView(language: Language): Page {
   return doneView(language, textsOf(language).account.verified)
 }
 
-/** The form names the account too, for programs that keep passwords. */
+/** The page for choosing a new password. The form has the address of the account for password managers. */
 export function resetView(
   language: Language,
   { token, address, isRefused, minLength, maxLength }: Reset,
@@ -210,7 +210,7 @@ minlength="${minLength}" maxlength="${maxLength}" aria-describedby="rule"${state
   ])
 }
 
-/** The page of the link says how to log in, which this page asks for. */
+/** The page after a password was changed. It asks the user to log in, and the page of its link says how. */
 export function changedView(language: Language): Page {
   const logIn = textsOf(language).app.login.title
   const shown = doneView(language, textsOf(language).account.changed)
@@ -218,7 +218,7 @@ export function changedView(language: Language): Page {
   return { ...shown, content: html`${shown.content}${link}` }
 }
 
-/** For a link that is unknown, used or expired. */
+/** The page for a link that is unknown, used or expired. */
 export function expiredView(language: Language): Page {
   const { title, text } = textsOf(language).account.expired
   return { ...accountPage(language, title, [heading(title), html`<p>${text}</p>`]), status: 404 }

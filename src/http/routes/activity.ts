@@ -5,7 +5,7 @@ import { ACTIVITY_TYPES } from '../../features/insight/activity/activity-entry.t
 import { countActivity, countRecent } from '../../features/insight/activity/figures.ts'
 import { listActivity } from '../../features/insight/activity/list.ts'
 import { listUpcoming } from '../../features/insight/activity/upcoming.ts'
-import { createAnswers } from '../../features/insight/analytics/answers.ts'
+import { createAnalyticsAnswers } from '../../features/insight/analytics/answers.ts'
 import {
   activityPage,
   activityQuery,
@@ -49,6 +49,34 @@ export const list = ({ core }: RouteDeps) =>
     answerBytes: LIST_ANSWER_BYTES,
     answerLimits: RENDERING,
     responses: { 200: { description: 'A page of the feed', schema: activityPage } },
+    example: () => ({
+      query: { types: 'event.triggered', limit: '20' },
+      status: 200,
+      response: {
+        data: [
+          {
+            id: '0199a7c0-0000-7000-8000-000000000014',
+            type: 'event.triggered',
+            timestamp: '2026-11-22T09:30:00.000Z',
+            metadata: { eventName: 'page viewed', eventData: { path: '/pricing' } },
+          },
+          {
+            id: '0199a7c0-0000-7000-8000-000000000013',
+            type: 'event.triggered',
+            timestamp: '2026-11-22T09:30:00.000Z',
+            contactEmail: 'ann@example.org',
+            contactId: '0199a7c0-0000-7000-8000-000000000003',
+            metadata: {
+              eventName: 'order placed',
+              eventData: { total: { value: 42.5, persistent: false } },
+            },
+          },
+        ],
+        cursor: null,
+        hasMore: false,
+        total: 2,
+      },
+    }),
     handle: async (call) => {
       const { limit, cursor, types, contactId, fields, startDate, endDate } = call.query
       const listing = await listActivity(core, call.project.id, {
@@ -67,7 +95,7 @@ export const list = ({ core }: RouteDeps) =>
   })
 
 export const showStats = ({ core }: RouteDeps) => {
-  const find = createAnswers(core, countActivity)
+  const find = createAnalyticsAnswers(core, countActivity)
   return projectOperation({
     ...shared,
     summary: 'Show figures for the last 30 days or for a range; up to a minute old',
@@ -80,6 +108,19 @@ export const showStats = ({ core }: RouteDeps) => {
         isTableToo: true,
       },
     },
+    example: () => ({
+      query: { startDate: '2026-11-01', endDate: '2026-11-02' },
+      status: 200,
+      response: {
+        totalEvents: 722,
+        totalEmailsSent: 1240,
+        totalEmailsOpened: 561,
+        totalEmailsClicked: 96,
+        totalWorkflowsStarted: 3,
+        openRate: 45.24,
+        clickRate: 7.74,
+      },
+    }),
     handle: async ({ project, incoming, query: { startDate, endDate } }) => {
       const range = { startAt: startDate, endAt: endDate }
       const { value, isComplete } = await find(project, { range })
@@ -103,6 +144,7 @@ export const countRecentActivity = ({ core }: RouteDeps) =>
         schema: z.object({ count: z.int(), minutes: z.int() }),
       },
     },
+    example: () => ({ query: { minutes: '5' }, status: 200, response: { count: 5, minutes: 5 } }),
     handle: async ({ project, query }) =>
       json(200, await countRecent(core, project.id, query.minutes)),
   })
@@ -114,6 +156,29 @@ export const listTypes = () =>
     responses: {
       200: { description: 'All types', schema: z.object({ types: z.array(z.string()) }) },
     },
+    example: () => ({
+      status: 200,
+      response: {
+        types: [
+          'event.triggered',
+          'email.sent',
+          'email.delivered',
+          'email.received',
+          'email.opened',
+          'email.clicked',
+          'email.bounced',
+          'email.complaint',
+          'contact.subscribed',
+          'contact.unsubscribed',
+          'campaign.sent',
+          'campaign.scheduled',
+          'workflow.started',
+          'workflow.completed',
+          'workflow.email.scheduled',
+          'workflow.execution.active',
+        ],
+      },
+    }),
     handle: () => json(200, { types: ACTIVITY_TYPES }),
   })
 
@@ -133,6 +198,7 @@ export const listUpcomingActivity = ({ core }: RouteDeps) =>
         schema: z.object({ activities: z.array(activityRecord) }),
       },
     },
+    example: () => ({ status: 200, response: { activities: [] } }),
     handle: async (call) => {
       const { limit, daysAhead } = call.query
       const found = await listUpcoming(core, call.project.id, { limit, daysAhead })
@@ -140,7 +206,7 @@ export const listUpcomingActivity = ({ core }: RouteDeps) =>
     },
   })
 
-/** Undefined when the text names no types, which selects all. */
+/** The types that the text names; undefined, which selects all, if it names none. */
 function listOf(text: string | undefined): string[] | undefined {
   const types = (text ?? '').split(',').map((type) => type.trim())
   const named = types.filter((type) => type !== '')

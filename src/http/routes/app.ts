@@ -49,7 +49,8 @@ export const showHome = ({ core, layout }: Deps) =>
   })
 
 export const showLogin = ({ core, layout }: Deps) => {
-  // With the host of `base_url`: the provider sends the browser there, and so must go the cookie.
+  // The links have the host of `base_url`, so that the cookie is set there: the provider sends the browser
+  // back to that host.
   const providers = core.identityProviders
     .list()
     .map(({ name, label }) => ({ label, url: `${core.config.baseUrl}/oauth/${name}/outbound` }))

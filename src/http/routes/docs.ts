@@ -140,5 +140,5 @@ function readFile(assets: Map<string, Uint8Array<ArrayBuffer>>, name: string): H
 
 function file(body: HttpResponse['body'], contentType: string): HttpResponse {
   const headers = { 'content-type': contentType, 'cache-control': 'public, max-age=3600' }
-  return { status: 200, body, headers, heldBytes: 0 }
+  return { status: 200, body, headers, reservedBytes: 0 }
 }

@@ -1,4 +1,5 @@
 /** Every email can be looked up: where it stands, what its receivers said, and its octets. */
+
 import { findEmailBytes } from '../../features/insight/activity/email-bytes.ts'
 import { listEmails } from '../../features/insight/emails/list-emails.ts'
 import {
@@ -12,11 +13,12 @@ import { emailPage, emailQuery, emailRecord } from '../../records/email.ts'
 import { RENDERING } from '../../turns/rendering.ts'
 import { RENDERED_ANSWER_BYTES } from '../exchange/large-json.ts'
 import { LIST_ANSWER_BYTES, pageResponse, wholeResponse } from '../exchange/list-response.ts'
-import { MAX_WARNINGS } from '../exchange/warnings.ts'
+import { MAX_RESPONSE_WARNINGS } from '../exchange/warnings.ts'
 import type { HttpResponse } from '../response.ts'
 import { type ProjectCall, projectOperation, type RouteDeps } from '../route.ts'
 import { toWarningTexts } from '../unknown-names.ts'
 import { uuidKeyOf } from '../uuid-key.ts'
+import * as examples from './email-examples.ts'
 
 const shared = { tag: 'Emails' } as const
 
@@ -37,6 +39,7 @@ export const list = ({ core }: RouteDeps) =>
     query: emailQuery,
     answerBytes: LIST_ANSWER_BYTES,
     responses: { 200: { description: 'A page', schema: emailPage } },
+    example: examples.list,
     handle: async (call) => {
       const { status: given, startDate: startAt, endDate: endAt, ...filters } = call.query
       const wanted = { ...filters, projectId: call.project.id, statuses: given, startAt, endAt }
@@ -52,6 +55,7 @@ export const show = ({ core }: RouteDeps) =>
     answerLimits: RENDERING,
     responses: { 200: { description: 'The email', schema: emailRecord } },
     refusals: [404],
+    example: examples.show,
     handle: async (call) => {
       await reserveRecord(core, call)
       return respond(core, call)
@@ -70,6 +74,7 @@ export const showRaw = ({ core }: RouteDeps) =>
       'retention has cleared it. Mail of the server to its users is shown to nobody (403).',
     responses: { 200: { description: 'The message', contentType: 'message/rfc822' } },
     refusals: [400, 403, 404],
+    example: examples.showRaw,
     handle: async (call) => {
       const key = uuidKeyOf(call)
       await reserveFor(call, await findRawBytes(core, key))
@@ -77,7 +82,7 @@ export const showRaw = ({ core }: RouteDeps) =>
       return {
         status: 200,
         body: piecesOf(octets),
-        heldBytes: octets.length,
+        reservedBytes: octets.length,
         headers: {
           'content-type': 'message/rfc822',
           'content-disposition': `attachment; filename="${key.id}.eml"`,
@@ -97,6 +102,7 @@ export const cancel = ({ core }: RouteDeps) =>
     description: '409 for one that is being sent or has ended.',
     responses: { 200: { description: 'The email', schema: emailRecord } },
     refusals: [404, 409],
+    example: examples.cancel,
     handle: async (call) => {
       const key = uuidKeyOf(call)
       await requireEmail(core, key)
@@ -122,6 +128,7 @@ export const retry = ({ core }: RouteDeps) =>
       'failed counts again for the limits of the project by the month, and is refused over one (402).',
     responses: { 200: { description: 'The email', schema: emailRecord } },
     refusals: [402, 404, 409],
+    example: examples.retry,
     handle: async (call) => {
       const key = uuidKeyOf(call)
       await requireEmail(core, key)
@@ -136,7 +143,7 @@ async function respond(
   call: ProjectCall<unknown, unknown>,
 ): Promise<HttpResponse> {
   const { record, events: listing } = await showEmail(core, uuidKeyOf(call))
-  const told = toWarningTexts(call.warnings.slice(0, MAX_WARNINGS))
+  const told = toWarningTexts(call.warnings.slice(0, MAX_RESPONSE_WARNINGS))
   const before = { ...record, warnings: [...told, ...record.warnings] }
   const response = await wholeResponse(call, { before, name: 'events', listing })
   return { ...response, hasWarnings: true }

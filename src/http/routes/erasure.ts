@@ -6,7 +6,7 @@ import {
   resetProject,
 } from '../../features/operation/erasure/end-project.ts'
 import { enveloped } from '../../records/envelope.ts'
-import { resetState } from '../../records/project-reset.ts'
+import { resetExample, resetState } from '../../records/project-reset.ts'
 import { json } from '../response.ts'
 import { memberOperation, type RouteDeps } from '../route.ts'
 
@@ -27,6 +27,11 @@ project that sends this server's mail to users.`,
     growsDisk: false,
     responses: { 200: { description: 'The reset has begun', schema: accepted } },
     refusals: [409],
+    example: () => ({
+      params: { id: '0199a7c0-0000-7000-8000-000000000e01' },
+      status: 200,
+      response: { success: true, message: 'The project is being reset.' },
+    }),
     handle: async ({ project, user }) => {
       await resetProject(core, project.id, { actorId: user.id })
       return json(200, { success: true, message: 'The project is being reset.' })
@@ -44,6 +49,11 @@ export const showReset = ({ core }: RouteDeps) =>
         schema: enveloped(resetState),
       },
     },
+    example: () => ({
+      params: { id: '0199a7c0-0000-7000-8000-000000000001' },
+      status: 200,
+      response: { success: true, data: resetExample },
+    }),
     handle: async ({ project }) =>
       json(200, { success: true, data: await findResetState(core, project) }),
   })
@@ -58,6 +68,11 @@ sends this server's mail to users is not deleted (409).`,
     params,
     responses: { 200: { description: 'The project was deleted', schema: accepted } },
     refusals: [409],
+    example: () => ({
+      params: { id: '0199a7c0-0000-7000-8000-000000000e01' },
+      status: 200,
+      response: { success: true, message: 'The project was deleted.' },
+    }),
     handle: async ({ project, user }) => {
       await deleteProject(core, project.id, { actorId: user.id })
       return json(200, { success: true, message: 'The project was deleted.' })

@@ -1,4 +1,5 @@
 /** Events that clients recorded and that the service emitted. */
+
 import { z } from 'zod'
 import { deleteEvents, findDeletionStatus } from '../../features/ground/events/delete.ts'
 import { listEvents } from '../../features/ground/events/list.ts'
@@ -10,16 +11,20 @@ import {
   recordEventByAddress,
   recordEventByIds,
 } from '../../features/people/contacts/events/contact-events.ts'
+import { contactExample } from '../../records/contact.ts'
 import {
   contactEventQuery,
+  eventDeletion,
+  eventDeletionStatus,
+  eventExample,
   eventName,
   eventPage,
   eventQuery,
   eventRecord,
   eventStatsQuery,
+  eventUsage,
 } from '../../records/event.ts'
 import { id } from '../../records/fields.ts'
-import { jobStatus } from '../../records/job.ts'
 import { largeJson, RECORD_ANSWER_BYTES } from '../exchange/large-json.ts'
 import {
   arrayResponse,
@@ -52,25 +57,8 @@ const eventBody = z
     if (email === undefined) missing('email')
   })
 
-const uses = z.array(z.object({ id: z.string(), name: z.string() }))
-
-const usage = z.object({
-  usedInSegments: uses,
-  usedInWorkflows: uses,
-  totalCount: z.int(),
-  uniqueContacts: z.int().meta({ description: 'The number of contacts with such an event' }),
-  canDelete: z.boolean(),
-})
-
-const deletion = z.object({ deletedCount: z.int(), jobId: z.string().optional() })
-
-const deletionStatus = jobStatus(
-  z.object({ deletedCount: z.int() }).nullable().meta({ description: 'When completed' }),
-  z.object({ name: z.string(), total: z.int() }),
-)
-
 const shared = { tag: 'Events' } as const
-/** Of a row with a name, beside the name. */
+/** The memory of a row with a name, beside the name. */
 const NAMED_BYTES = 64
 const nameParam = { eventName: 'Percent-encoded' }
 
@@ -87,6 +75,19 @@ export const record = ({ core }: RouteDeps) =>
       201: { description: 'The event', schema: eventRecord },
     },
     refusals: [404],
+    example: () => ({
+      request: { name: 'page viewed', data: { path: '/pricing' } },
+      status: 201,
+      response: {
+        projectId: '0199a7c0-0000-7000-8000-000000000001',
+        name: 'page viewed',
+        contactId: null,
+        emailId: null,
+        data: { path: '/pricing' },
+        id: '0199a7c0-0000-7000-8000-000000000014',
+        createdAt: '2026-11-22T09:30:00.000Z',
+      },
+    }),
     handle: async ({ project, body, warn }) => {
       const { name, event, email: address, contactId, emailId, ...rest } = body
       const projectId = project.id
@@ -110,8 +111,19 @@ export const showUsage = ({ core }: RouteDeps) =>
     answerBytes: RECORD_ANSWER_BYTES,
     params: nameParam,
     responses: {
-      200: { description: 'The uses, and the number of events', schema: usage },
+      200: { description: 'The uses, and the number of events', schema: eventUsage },
     },
+    example: () => ({
+      params: { eventName: 'order placed' },
+      status: 200,
+      response: {
+        usedInSegments: [],
+        usedInWorkflows: [],
+        totalCount: 1,
+        uniqueContacts: 1,
+        canDelete: true,
+      },
+    }),
     handle: async ({ project, params }) => {
       const key = { projectId: project.id, name: params.eventName ?? '' }
       return largeJson(200, await findEventUsage(core, key))
@@ -128,10 +140,18 @@ export const removeByName = ({ core }: RouteDeps) =>
     responses: {
       200: {
         description: 'The number of events: deleted, or to be deleted by the job `jobId`',
-        schema: deletion,
+        schema: eventDeletion,
       },
     },
     refusals: [400, 409],
+    example: () => ({
+      params: { eventName: 'page viewed' },
+      status: 200,
+      response: {
+        deletedCount: 502,
+        jobId: 'delete-events-0199a7c0-0000-7000-8000-000000000001-1795339802000',
+      },
+    }),
     handle: async ({ project, params }) => {
       const key = { projectId: project.id, name: params.eventName ?? '' }
       return json(200, await deleteEvents(core, key))
@@ -142,8 +162,20 @@ export const showDeletion = ({ core }: RouteDeps) =>
   projectOperation({
     ...shared,
     summary: 'Show the progress of a deletion',
-    responses: { 200: { description: 'The job', schema: deletionStatus } },
+    responses: { 200: { description: 'The job', schema: eventDeletionStatus } },
     refusals: [404],
+    example: () => ({
+      params: { jobId: 'delete-events-0199a7c0-0000-7000-8000-000000000001-1795339802000' },
+      status: 200,
+      response: {
+        id: 'delete-events-0199a7c0-0000-7000-8000-000000000001-1795339802000',
+        state: 'completed',
+        progress: 100,
+        result: { deletedCount: 502 },
+        data: { name: 'page viewed', total: 502 },
+        failedReason: null,
+      },
+    }),
     handle: async ({ project, params: { jobId = '' } }) =>
       json(200, await findDeletionStatus(core, { projectId: project.id, jobId })),
   })
@@ -155,6 +187,16 @@ export const list = ({ core }: RouteDeps) =>
     query: eventQuery,
     answerBytes: LIST_ANSWER_BYTES,
     responses: { 200: { description: 'A page', schema: eventPage } },
+    example: () => ({
+      query: { eventName: 'order placed', limit: '20' },
+      status: 200,
+      response: {
+        events: [{ ...eventExample, contact: { email: contactExample.email } }],
+        cursor: null,
+        hasMore: false,
+        total: 1,
+      },
+    }),
     handle: async (call) => {
       const { eventName: name, limit, cursor } = call.query
       const wanted = { projectId: call.project.id, name, limit, cursor }
@@ -174,6 +216,15 @@ export const countNames = ({ core }: RouteDeps) =>
         schema: z.array(z.object({ name: z.string(), count: z.int() })),
       },
     },
+    example: () => ({
+      status: 200,
+      response: [
+        { name: 'contact.subscribed', count: 1 },
+        { name: 'contact.unsubscribed', count: 1 },
+        { name: 'order placed', count: 1 },
+        { name: 'page viewed', count: 1 },
+      ],
+    }),
     handle: async (call) => {
       const { startDate: startAt, endDate: endAt } = call.query
       const counts = await countByName(core, call.project.id, { startAt, endAt })
@@ -192,6 +243,12 @@ export const listNames = ({ core }: RouteDeps) =>
     responses: {
       200: { description: 'The names', schema: z.object({ eventNames: z.array(z.string()) }) },
     },
+    example: () => ({
+      status: 200,
+      response: {
+        eventNames: ['contact.subscribed', 'contact.unsubscribed', 'order placed', 'page viewed'],
+      },
+    }),
     handle: async (call) => {
       const counts = await countByName(core, call.project.id)
       const names = counts.map(({ name }) => name)
@@ -210,6 +267,28 @@ export const listOfContact = ({ core }: RouteDeps) =>
       200: { description: 'The events', schema: z.object({ events: z.array(eventRecord) }) },
     },
     refusals: [404],
+    example: () => ({
+      params: { contactId: '0199a7c0-0000-7000-8000-000000000003' },
+      query: { limit: '20' },
+      status: 200,
+      response: {
+        events: [
+          eventExample,
+          {
+            ...eventExample,
+            id: '0199a7c0-0000-7000-8000-000000000015',
+            name: 'contact.subscribed',
+            data: { reason: 'api' },
+          },
+          {
+            ...eventExample,
+            id: '0199a7c0-0000-7000-8000-000000000016',
+            name: 'contact.unsubscribed',
+            data: { reason: 'api' },
+          },
+        ],
+      },
+    }),
     handle: async (call) => {
       const { contactId = '' } = call.params
       const { limit } = call.query

@@ -45,6 +45,6 @@ function showGuide(
 function toShared(response: HttpResponse): HttpResponse {
   const { body } = response
   return typeof body === 'string'
-    ? { ...response, body: new TextEncoder().encode(body), heldBytes: 0 }
+    ? { ...response, body: new TextEncoder().encode(body), reservedBytes: 0 }
     : response
 }

@@ -30,6 +30,7 @@ export const showHealth = (deps: RouteDeps) => {
       },
     },
     refusals: [400],
+    example: () => ({ status: 200, response: { status: 'ok', time: '2026-11-22T09:30:00.000Z' } }),
     handle: (call) => {
       const status = statusOf(core)
       const basic = { status, time: formatInstant(core.now()) }
@@ -48,6 +49,15 @@ export const showChecks = ({ core }: RouteDeps) =>
       200: { description: 'No check has failed', schema: serverChecks },
       503: { description: 'A check has failed', schema: serverChecks },
     },
+    example: () => ({
+      status: 200,
+      response: {
+        status: 'ok',
+        startedAt: '2026-11-22T09:23:00.000Z',
+        finishedAt: '2026-11-22T09:23:01.412Z',
+        checks: [{ id: 'wal', status: 'ok', evidence: 'the write-ahead log has 0 MB', fix: null }],
+      },
+    }),
     handle: async ({ query }) => {
       const run = await core.doctor.run(query.fresh === 'true' ? 0 : HOUR_MS)
       const status = worstOf(run)
@@ -109,7 +119,7 @@ function anonymousMemory(): { anonymous?: number } {
   return kilobytes === undefined ? {} : { anonymous: Number(kilobytes) * 1024 }
 }
 
-/** The system tells it in a file, which cannot be opened while all descriptors are in use. */
+/** Reading the memory opens a file of the system, which fails while all descriptors are in use; then it is left out. */
 function memoryUsage(): { memoryUsage?: Record<string, number> } {
   try {
     return { memoryUsage: { ...process.memoryUsage(), ...anonymousMemory() } }

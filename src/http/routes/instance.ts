@@ -1,6 +1,6 @@
 /** `GET /config`: the features of this server, for clients that have not logged in. */
 import { describeInstance } from '../../features/tenancy/instance/public-config.ts'
-import { publicConfig } from '../../records/server.ts'
+import { publicConfig, publicConfigExample } from '../../records/server.ts'
 import { json } from '../response.ts'
 import { openOperation, type RouteDeps } from '../route.ts'
 
@@ -10,5 +10,6 @@ export const showConfig = ({ core }: RouteDeps) =>
     summary: 'Show the features of this server',
     responses: { 200: { description: 'Its addresses and features', schema: publicConfig } },
     refusals: [400],
+    example: () => ({ status: 200, response: publicConfigExample }),
     handle: () => json(200, describeInstance(core.config)),
   })

@@ -61,6 +61,10 @@ export const showConfig = ({ core }: Pick<RouteDeps, 'core'>) => {
       },
     },
     refusals: [400],
+    example: () => ({
+      status: 200,
+      response: { success: true, data: { github: false, google: false, oidc: null } },
+    }),
     handle: () => json(200, { success: true, data }),
   })
 }
@@ -164,13 +168,13 @@ function logFailure(log: Core['log'], context: LoginContext, { code, message }: 
   log[level]({ ...context, code, reason: message }, LOGIN_FAILED)
 }
 
-/** The browser gets no text of the error, so the log says the cause even if the server has no fault. */
+/** Logs a failed login even if the server has no fault, because the browser gets no text of the error. */
 function logFault(log: Core['log'], context: LoginContext, error: AppError): void {
   if (error.status >= 500) logError(log, error, context.requestId)
   else log.warn({ ...context, code: error.code, reason: error.message }, LOGIN_FAILED)
 }
 
-/** Of an error that is no `LoginFailure`. */
+/** The code for an error that is no `LoginFailure`. */
 function codeOf(error: unknown): LoginFailureCode {
   return toAppError(error).status === 503 ? 'unavailable' : 'other'
 }

@@ -1,4 +1,5 @@
 /** `POST /render`: previews of texts, templates and campaigns. */
+
 import { z } from 'zod'
 import { renderRequest } from '../../features/outreach/campaigns/render.ts'
 import { MAX_SUBJECT_LENGTH } from '../../formats/limits.ts'
@@ -7,7 +8,7 @@ import { fieldWarnings, id, lineOfText } from '../../records/fields.ts'
 import { contentClass } from '../../records/template.ts'
 import { RENDERING } from '../../turns/rendering.ts'
 import { largeJson, RENDERED_ANSWER_BYTES } from '../exchange/large-json.ts'
-import { MAX_WARNINGS } from '../exchange/warnings.ts'
+import { MAX_RESPONSE_WARNINGS } from '../exchange/warnings.ts'
 import { projectOperation, type RouteDeps } from '../route.ts'
 import { findWeakData, warningText } from '../weak-data.ts'
 
@@ -73,8 +74,25 @@ export const render = ({ core }: RouteDeps) =>
     maxBodyBytes: MAX_REQUEST_BYTES,
     responses: { 200: { description: 'The rendered message', schema: rendered } },
     refusals: [400, 404],
+    example: () => ({
+      request: {
+        subject: 'Your order {{ order }}',
+        body: '<table><tr><td>Thank you, {{ name }}.</td></tr></table>',
+        type: 'TRANSACTIONAL',
+        data: { name: 'Ann', order: 'A-7' },
+      },
+      status: 200,
+      response: {
+        subject: 'Your order A-7',
+        html: '<table><tr><td>Thank you, Ann.</td></tr></table>',
+        text: 'Thank you, Ann.',
+        sizeBytes: 48,
+        warnings: [],
+        unknownFields: [],
+      },
+    }),
     handle: async ({ project, body, warnings }) => {
-      const unknownFields = warnings.slice(0, MAX_WARNINGS)
+      const unknownFields = warnings.slice(0, MAX_RESPONSE_WARNINGS)
       const message = await renderRequest(core, project, body)
       const weak = findWeakData(body.data).map(warningText)
       return largeJson(200, { ...message, warnings: [...weak, ...message.warnings], unknownFields })

@@ -1,7 +1,7 @@
 /** The security metrics of a project: bounces and complaints, and how near they are to its end. */
 import { viewSecurityForClients } from '../../features/insight/reputation/security.ts'
 import { enveloped } from '../../records/envelope.ts'
-import { securityMetrics } from '../../records/security.ts'
+import { securityExample, securityMetrics } from '../../records/security.ts'
 import { json } from '../response.ts'
 import { memberOperation, projectOperation, type RouteDeps } from '../route.ts'
 
@@ -17,6 +17,11 @@ export const showOfMember = ({ core }: RouteDeps) =>
     ...shared,
     summary: 'Show the security metrics of a project of yours',
     responses: { 200: { description: 'The metrics', schema: securityMetrics } },
+    example: () => ({
+      params: { id: '0199a7c0-0000-7000-8000-000000000001' },
+      status: 200,
+      response: securityExample,
+    }),
     handle: async ({ project }) => json(200, await viewSecurityForClients(core, project.id)),
   })
 
@@ -30,6 +35,11 @@ export const show = ({ core }: RouteDeps) =>
         schema: enveloped(securityMetrics),
       },
     },
+    example: () => ({
+      params: { id: '0199a7c0-0000-7000-8000-000000000001' },
+      status: 200,
+      response: { success: true, data: securityExample },
+    }),
     handle: async ({ project }) => {
       const data = await viewSecurityForClients(core, project.id)
       return json(200, { success: true, data })

@@ -1,4 +1,5 @@
 /** Segments of a project, defined by a condition or by hand, and their contacts. */
+
 import { z } from 'zod'
 import type { Core } from '../../core/core.ts'
 import { type Condition, listFilters } from '../../features/ground/conditions/condition.ts'
@@ -14,6 +15,8 @@ import {
   refreshSegment,
 } from '../../features/people/segments/segment-contacts.ts'
 import { listSegments, loadSegmentRecord } from '../../features/people/segments/segments.ts'
+import { conditionExample } from '../../records/condition.ts'
+import { contactExample } from '../../records/contact.ts'
 import { findings } from '../../records/findings.ts'
 import { numbersOf } from '../../records/page.ts'
 import type { SegmentRecord } from '../../records/segment.ts'
@@ -26,6 +29,7 @@ import {
   newMembers,
   newSegment,
   segmentChanges,
+  segmentExample,
   segmentRecord,
 } from '../../records/segment.ts'
 import { largeJson, RECORD_ANSWER_BYTES } from '../exchange/large-json.ts'
@@ -33,7 +37,7 @@ import { arrayResponse, LIST_ANSWER_BYTES, wholeResponse } from '../exchange/lis
 import { json, noContent } from '../response.ts'
 import { type ProjectCall, projectOperation, type RouteDeps, rowKeyOf } from '../route.ts'
 
-/** Other services call the condition so. */
+/** The names of the condition in other services. */
 const names = {
   aliases: {
     filter: 'condition',
@@ -51,6 +55,7 @@ export const list = ({ core }: RouteDeps) =>
     summary: 'List all segments, newest first',
     answerBytes: LIST_ANSWER_BYTES,
     responses: { 200: { description: 'All segments', schema: z.array(segmentRecord) } },
+    example: () => ({ status: 200, response: [segmentExample] }),
     handle: async (call) =>
       arrayResponse(call, await listSegments(core, { projectId: call.project.id })),
   })
@@ -64,6 +69,16 @@ export const create = ({ core }: RouteDeps) =>
     names,
     body: newSegment,
     responses: { 201: { description: 'Created, with its members counted', schema: segmentRecord } },
+    example: () => ({
+      request: {
+        name: 'Pro customers',
+        type: 'DYNAMIC',
+        condition: conditionExample,
+        trackMembership: true,
+      },
+      status: 201,
+      response: segmentExample,
+    }),
     handle: async (call) => {
       const { project, body } = call
       const made = await createSegment(core, { projectId: project.id, ...toInput(body) })
@@ -79,6 +94,11 @@ export const get = ({ core }: RouteDeps) =>
     answerBytes: RECORD_ANSWER_BYTES,
     responses: { 200: { description: 'The segment', schema: segmentRecord } },
     refusals: [404],
+    example: () => ({
+      params: { id: '0199a7c0-0000-7000-8000-000000000017' },
+      status: 200,
+      response: segmentExample,
+    }),
     handle: async (call) => largeJson(200, await loadSegmentRecord(core, rowKeyOf(call))),
   })
 
@@ -95,6 +115,12 @@ export const update = ({ core }: RouteDeps) =>
     body: segmentChanges,
     responses: { 200: { description: 'The segment after the change', schema: segmentRecord } },
     refusals: [404],
+    example: () => ({
+      params: { id: '0199a7c0-0000-7000-8000-000000000017' },
+      request: { description: 'Who pays' },
+      status: 200,
+      response: { ...segmentExample, description: 'Who pays' },
+    }),
     handle: async (call) => {
       const changes = toInput(call.body)
       const changed = await updateSegment(core, { ...rowKeyOf(call), changes })
@@ -109,6 +135,7 @@ export const remove = ({ core }: RouteDeps) =>
     summary: 'Delete a segment that nothing uses',
     responses: { 204: { description: 'Deleted' } },
     refusals: [404, 409],
+    example: () => ({ params: { id: '0199a7c0-0000-7000-8000-000000000017' }, status: 204 }),
     handle: async (call) => {
       await deleteSegment(core, rowKeyOf(call))
       return noContent()
@@ -125,6 +152,12 @@ export const listContacts = ({ core }: RouteDeps) =>
     answerBytes: LIST_ANSWER_BYTES,
     responses: { 200: { description: 'A page, newest first', schema: memberPage } },
     refusals: [400, 404],
+    example: () => ({
+      params: { id: '0199a7c0-0000-7000-8000-000000000017' },
+      query: { page: '1', pageSize: '20' },
+      status: 200,
+      response: { data: [contactExample], total: 1, page: 1, pageSize: 20, totalPages: 1 },
+    }),
     handle: async (call) => {
       const wanted = { ...rowKeyOf(call), ...call.query }
       const { listing, total } = await listSegmentContacts(core, wanted)
@@ -141,6 +174,16 @@ export const addContacts = ({ core }: RouteDeps) =>
     body: newMembers,
     responses: { 200: { description: 'The numbers of contacts', schema: addedMembers } },
     refusals: [404],
+    example: () => ({
+      params: { id: '0199a7c0-0000-7000-8000-000000000018' },
+      request: {
+        emails: ['ann@example.org', 'cy@example.org'],
+        createMissing: true,
+        subscribed: false,
+      },
+      status: 200,
+      response: { added: 2, created: 1, notFound: [] },
+    }),
     handle: async (call) =>
       largeJson(200, await addMembers(core, { ...rowKeyOf(call), ...call.body })),
   })
@@ -157,6 +200,12 @@ export const removeContacts = ({ core }: RouteDeps) =>
       },
     },
     refusals: [404],
+    example: () => ({
+      params: { id: '0199a7c0-0000-7000-8000-000000000018' },
+      request: { emails: ['cy@example.org'] },
+      status: 200,
+      response: { removed: 1 },
+    }),
     handle: async (call) =>
       json(200, await deleteMembers(core, { ...rowKeyOf(call), ...call.body })),
   })
@@ -175,6 +224,11 @@ export const compute = ({ core }: RouteDeps) =>
       },
     },
     refusals: [400, 404],
+    example: () => ({
+      params: { id: '0199a7c0-0000-7000-8000-000000000017' },
+      status: 200,
+      response: { added: 1, removed: 0, total: 1 },
+    }),
     handle: async (call) => json(200, await computeSegment(core, rowKeyOf(call))),
   })
 
@@ -188,6 +242,11 @@ export const refresh = ({ core }: RouteDeps) =>
       200: { description: 'The count', schema: z.object({ memberCount: z.int() }) },
     },
     refusals: [400, 404],
+    example: () => ({
+      params: { id: '0199a7c0-0000-7000-8000-000000000017' },
+      status: 200,
+      response: { memberCount: 1 },
+    }),
     handle: async (call) => json(200, await refreshSegment(core, rowKeyOf(call))),
   })
 
@@ -203,10 +262,18 @@ export const check = ({ core }: RouteDeps) =>
       'any more and selects nobody.',
     responses: { 200: { description: 'What to mend, errors first', schema: findings } },
     refusals: [404],
+    example: () => ({
+      params: { id: '0199a7c0-0000-7000-8000-000000000017' },
+      status: 200,
+      response: { findings: [] },
+    }),
     handle: async (call) => largeJson(200, await checkSegment(core, rowKeyOf(call))),
   })
 
-/** A field that no contact has may come later: only one that is near another is named. */
+/**
+ * Warns of fields that no contact has. Contacts may get such a field later, so only names that are near an
+ * existing field are named.
+ */
 async function warnOfFields(
   core: Core,
   { project, warn }: Pick<ProjectCall<unknown, unknown>, 'project' | 'warn'>,

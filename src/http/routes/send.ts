@@ -2,6 +2,7 @@
  * `POST /v1/send`: the shape of a send request. `acceptOnce` checks the fields that depend on the
  * project's data, such as the sender domain, the template and subscriptions.
  */
+
 import { z } from 'zod'
 import { formatInstant } from '../../base/clock.ts'
 import { type FieldWarning, invalidField, tooLongText } from '../../base/errors.ts'
@@ -23,8 +24,8 @@ import {
   REFUSED_HEADERS,
 } from '../../formats/compose/custom-header.ts'
 import {
-  MAX_HEADER_VALUE_LENGTH,
-  MAX_HEADERS,
+  MAX_EXTRA_HEADER_VALUE_LENGTH,
+  MAX_EXTRA_HEADERS,
   MAX_MARKDOWN_LENGTH,
   MAX_SUBJECT_LENGTH,
 } from '../../formats/limits.ts'
@@ -45,6 +46,7 @@ import { json } from '../response.ts'
 import { DEFAULT_BODY_BYTES, projectOperation, type RouteDeps } from '../route.ts'
 import { toWarningTexts } from '../unknown-names.ts'
 import { findWeakData, warningText } from '../weak-data.ts'
+import * as examples from './email-examples.ts'
 
 type Limits = Config['limits']
 
@@ -55,11 +57,11 @@ const sender = describedMailbox('Must be an email address or an object {name, em
 
 /** Header fields that the client adds to the message. */
 const customHeaders = z
-  .record(z.string(), lineOfText(MAX_HEADER_VALUE_LENGTH))
+  .record(z.string(), lineOfText(MAX_EXTRA_HEADER_VALUE_LENGTH))
   .superRefine((headers, context) => {
     const names = Object.keys(headers)
-    if (names.length > MAX_HEADERS) {
-      const message = `At most ${MAX_HEADERS} headers`
+    if (names.length > MAX_EXTRA_HEADERS) {
+      const message = `At most ${MAX_EXTRA_HEADERS} headers`
       context.addIssue({ code: 'custom', message, params: { code: 'too_big' } })
     }
     for (const name of names) {
@@ -68,7 +70,7 @@ const customHeaders = z
     }
   })
   .meta({
-    maxProperties: MAX_HEADERS,
+    maxProperties: MAX_EXTRA_HEADERS,
     description: `Header fields to add. Not: ${REFUSED_HEADERS.join(', ')}`,
   })
 
@@ -146,7 +148,7 @@ export function sendBody(limits: Limits) {
     })
 }
 
-/** A rule looks at a body although other fields are wrong, so that one answer names all that is missing. */
+/** Whether a rule applies: it also does if other fields are wrong, so that one answer names all that is missing. */
 function isObjectValue({ value }: { value: unknown }): boolean {
   return typeof value === 'object' && value !== null
 }
@@ -284,6 +286,7 @@ export const send = ({ core }: RouteDeps) => {
     maxBodyBytes: maxBodyBytes(core.config.limits),
     responses: { 200: { description: 'Accepted: stored and queued', schema: sent } },
     refusals: [400, 402, 404, 409],
+    example: examples.send,
     handle: async (call) => {
       const { project, query, body, unknownNames, path, idempotencyKey } = call
       refuseLostHtml(body, unknownNames)
@@ -317,7 +320,10 @@ export const send = ({ core }: RouteDeps) => {
   })
 }
 
-/** A text would go alone, although the request has HTML under another name. @throws AppError VALIDATION_ERROR */
+/**
+ * Refuses a request whose HTML stands under a wrong name: the text would be sent alone. @throws AppError
+ * VALIDATION_ERROR
+ */
 function refuseLostHtml(
   { template, body }: { template?: string | undefined; body?: string | undefined },
   unknownNames: readonly FieldWarning[],
@@ -329,7 +335,7 @@ function refuseLostHtml(
   throw invalidField(lost.field, 'unrecognized', message)
 }
 
-/** The first address that `to` has again. */
+/** Warns of the first address that `to` repeats. */
 function findRepeated(to: SendRequest['to']): FieldWarning[] {
   if (to.length < 2) return []
   const first = new Map<string, number>()

@@ -10,6 +10,7 @@ import {
 import {
   newSuppressions,
   removedSuppressions,
+  suppressionExample,
   suppressionPage,
   suppressionQuery,
   suppressionRecord,
@@ -27,6 +28,23 @@ export const list = ({ core }: RouteDeps) =>
     query: suppressionQuery,
     answerBytes: LIST_ANSWER_BYTES,
     responses: { 200: { description: 'A page', schema: suppressionPage } },
+    example: () => ({
+      query: { limit: '20', reason: 'MANUAL' },
+      status: 200,
+      response: {
+        data: [
+          suppressionExample,
+          {
+            ...suppressionExample,
+            id: '0199a7c0-0000-7000-8000-000000000020',
+            email: 'gone@example.org',
+          },
+        ],
+        cursor: null,
+        hasMore: false,
+        total: 2,
+      },
+    }),
     handle: async (call) => {
       const listing = await listSuppressions(core, { projectId: call.project.id, ...call.query })
       return pageResponse(call, { name: 'data', listing })
@@ -49,6 +67,11 @@ export const add = ({ core }: RouteDeps) =>
         schema: z.object({ added: z.int(), existing: z.int() }),
       },
     },
+    example: () => ({
+      request: { emails: ['gone@example.org', 'away@example.org'], reason: 'MANUAL' },
+      status: 200,
+      response: { added: 2, existing: 0 },
+    }),
     handle: async ({ project, body }) => {
       const addresses = body.emails ?? (body.email === undefined ? [] : [body.email])
       const { reason = 'MANUAL' } = body
@@ -62,6 +85,7 @@ export const remove = ({ core }: RouteDeps) =>
     summary: 'Remove an address from the list',
     responses: { 204: { description: 'Removed' } },
     refusals: [404],
+    example: () => ({ params: { id: '0199a7c0-0000-7000-8000-000000000019' }, status: 204 }),
     handle: async ({ project, params }) => {
       await deleteSuppression(core, { projectId: project.id, id: params.id ?? '' })
       return noContent()
@@ -79,6 +103,11 @@ export const removeMany = ({ core }: RouteDeps) =>
         schema: z.object({ removed: z.int() }),
       },
     },
+    example: () => ({
+      request: { emails: ['gone@example.org', 'away@example.org'] },
+      status: 200,
+      response: { removed: 1 },
+    }),
     handle: async ({ project, body }) => {
       const { emails: addresses } = body
       return json(200, {

@@ -22,6 +22,7 @@ import { numbersOf } from '../../records/page.ts'
 import {
   newTemplate,
   templateChanges,
+  templateExample,
   templatePage,
   templateQuery,
   templateRecord,
@@ -36,7 +37,7 @@ import { type ProjectCall, projectOperation, type RouteDeps, rowKeyOf } from '..
 /** JSON may write each character as \uXXXX. The other fields are short. */
 const MAX_REQUEST_BYTES = MAX_TEMPLATE_LENGTH * 6 + 64 * 1024
 
-/** Other services call the fields so. */
+/** The names of the fields in other services. */
 const names = {
   aliases: { html: 'body', content: 'body', title: 'subject', sender: 'from', reply: 'replyTo' },
 }
@@ -53,6 +54,20 @@ export const list = ({ core }: RouteDeps) =>
     query: templateQuery,
     answerBytes: LIST_ANSWER_BYTES,
     responses: { 200: { description: 'A page', schema: templatePage } },
+    example: () => ({
+      query: { limit: '20', type: 'TRANSACTIONAL' },
+      status: 200,
+      response: {
+        templates: [templateExample],
+        data: [templateExample],
+        total: 1,
+        page: 1,
+        pageSize: 20,
+        totalPages: 1,
+        cursor: null,
+        hasMore: false,
+      },
+    }),
     handle: (call) => listPage(core, call),
   })
 
@@ -65,6 +80,17 @@ export const create = ({ core }: RouteDeps) =>
     answerBytes: RECORD_ANSWER_BYTES,
     maxBodyBytes: MAX_REQUEST_BYTES,
     responses: { 201: { description: 'Created', schema: templateRecord } },
+    example: () => ({
+      request: {
+        name: 'Order confirmation',
+        subject: 'Your order {{ order }}',
+        body: '<p>Thank you, {{ name }}.</p>',
+        from: 'hello@example.test',
+        type: 'TRANSACTIONAL',
+      },
+      status: 201,
+      response: templateExample,
+    }),
     handle: async ({ project, body, warn }) => {
       const template = await createTemplate(core, { projectId: project.id, ...body })
       warnOfForeign(body, warn)
@@ -80,6 +106,11 @@ export const bulkUpdate = ({ core }: RouteDeps) =>
     body: bulkChange,
     responses: { 200: { description: 'The number of templates', schema: bulkResult } },
     refusals: [404, 409],
+    example: () => ({
+      request: { ids: ['0199a7c0-0000-7000-8000-000000000012'], delete: true },
+      status: 200,
+      response: { deleted: 1 },
+    }),
     handle: async ({ project, body }) =>
       json(200, await bulkUpdateTemplates(core, { projectId: project.id, ...body })),
   })
@@ -91,6 +122,11 @@ export const get = ({ core }: RouteDeps) =>
     answerBytes: RECORD_ANSWER_BYTES,
     responses: { 200: { description: 'The template', schema: templateRecord } },
     refusals: [404],
+    example: () => ({
+      params: { id: '0199a7c0-0000-7000-8000-000000000010' },
+      status: 200,
+      response: templateExample,
+    }),
     handle: async (call) => largeJson(200, await loadTemplateRecord(core, rowKeyOf(call))),
   })
 
@@ -105,6 +141,12 @@ export const update = ({ core }: RouteDeps) =>
     maxBodyBytes: MAX_REQUEST_BYTES,
     responses: { 200: { description: 'The template after the change', schema: templateRecord } },
     refusals: [404],
+    example: () => ({
+      params: { id: '0199a7c0-0000-7000-8000-000000000010' },
+      request: { fromName: 'Shop' },
+      status: 200,
+      response: { ...templateExample, fromName: 'Shop' },
+    }),
     handle: async (call) => {
       const template = await updateTemplate(core, { ...rowKeyOf(call), changes: call.body })
       warnOfForeign(call.body, call.warn)
@@ -118,6 +160,7 @@ export const remove = ({ core }: RouteDeps) =>
     summary: 'Delete a template that nothing uses',
     responses: { 204: { description: 'Deleted' } },
     refusals: [404, 409],
+    example: () => ({ params: { id: '0199a7c0-0000-7000-8000-000000000010' }, status: 204 }),
     handle: async (call) => {
       await deleteTemplate(core, rowKeyOf(call))
       return noContent()
@@ -131,6 +174,16 @@ export const duplicate = ({ core }: RouteDeps) =>
     answerBytes: RECORD_ANSWER_BYTES,
     responses: { 201: { description: 'The copy', schema: templateRecord } },
     refusals: [404],
+    example: () => ({
+      params: { id: '0199a7c0-0000-7000-8000-000000000010' },
+      status: 201,
+      response: {
+        ...templateExample,
+        id: '0199a7c0-0000-7000-8000-000000000012',
+        name: 'Order confirmation (Copy)',
+        fromName: 'Shop',
+      },
+    }),
     handle: async (call) => {
       const copy = await duplicateTemplate(core, rowKeyOf(call))
       warnOfForeign(copy, call.warn)
@@ -145,6 +198,11 @@ export const showUsage = ({ core }: RouteDeps) =>
     answerBytes: RECORD_ANSWER_BYTES,
     responses: { 200: { description: 'The uses and their numbers', schema: templateUsage } },
     refusals: [404],
+    example: () => ({
+      params: { id: '0199a7c0-0000-7000-8000-000000000010' },
+      status: 200,
+      response: { workflowSteps: 0, emailsSent: 0, campaigns: [], workflows: [], steps: [] },
+    }),
     handle: async (call) => largeJson(200, await findTemplateUsage(core, rowKeyOf(call))),
   })
 

@@ -69,6 +69,25 @@ export const track = ({ core }: RouteDeps) =>
       200: { description: 'Recorded: the contact and the event are stored', schema: recordedEvent },
     },
     refusals: [400, 409],
+    example: () => ({
+      request: {
+        event: 'order placed',
+        email: 'ann@example.org',
+        data: { total: { value: 42.5, persistent: false } },
+      },
+      status: 200,
+      response: {
+        success: true,
+        data: {
+          contact: '0199a7c0-0000-7000-8000-000000000003',
+          event: '0199a7c0-0000-7000-8000-000000000013',
+          timestamp: '2026-11-22T09:30:00.000Z',
+        },
+        contact: '0199a7c0-0000-7000-8000-000000000003',
+        event: '0199a7c0-0000-7000-8000-000000000013',
+        timestamp: '2026-11-22T09:30:00.000Z',
+      },
+    }),
     handle: async (call) => {
       const { caller, project, body, path, idempotencyKey: key } = call
       const { email: address, ...request } = body
@@ -95,7 +114,10 @@ type KeyedBody = Pick<
   'subscribed' | 'preserveExistingSubscription' | 'data'
 >
 
-/** It follows from the body alone, so that it is the same for known and unknown addresses. */
+/**
+ * Warns of fields that the public key cannot set. The warning follows from the body alone, so that it does
+ * not tell whether the address is known.
+ */
 function warnOfKey(body: KeyedBody, warn: RawCall['warn']): void {
   const texts = [describeState(body), describeData(body)].filter((text) => text !== undefined)
   if (texts.length === 0) return

@@ -1,7 +1,7 @@
 /** Images for emails: uploaded by a project, served to everyone who has their URL. */
 import { createImageOpener } from '../../features/tenancy/uploads/open-image.ts'
 import { deleteImage, listImages } from '../../features/tenancy/uploads/project-images.ts'
-import { uploadPage, uploadQuery, uploadRecord } from '../../records/upload.ts'
+import { uploadExample, uploadPage, uploadQuery, uploadRecord } from '../../records/upload.ts'
 import { imageForm, MAX_IMAGE_FORM_BYTES, takeImage } from '../body/image-form.ts'
 import { LIST_ANSWER_BYTES, pageResponse } from '../exchange/list-response.ts'
 import { json, noContent } from '../response.ts'
@@ -31,6 +31,11 @@ export const store = ({ core }: RouteDeps) =>
     maxBodyBytes: MAX_IMAGE_FORM_BYTES,
     responses: { 200: { description: 'Stored', schema: uploadRecord } },
     refusals: [404],
+    example: () => ({
+      request: { image: '(the bytes of logo.png)' },
+      status: 200,
+      response: uploadExample,
+    }),
     handle: async (call) => json(200, await takeImage(core, call)),
   })
 
@@ -41,6 +46,16 @@ export const list = ({ core }: RouteDeps) =>
     query: uploadQuery,
     answerBytes: LIST_ANSWER_BYTES,
     responses: { 200: { description: 'A page', schema: uploadPage } },
+    example: () => ({
+      query: { limit: '1' },
+      status: 200,
+      response: {
+        data: [{ ...uploadExample, width: 8, height: 6, createdAt: '2026-11-22T09:30:00.000Z' }],
+        cursor: null,
+        hasMore: false,
+        total: 1,
+      },
+    }),
     handle: async (call) => {
       const listing = await listImages(core, { projectId: call.project.id, ...call.query })
       return pageResponse(call, { name: 'data', listing })
@@ -55,6 +70,7 @@ export const remove = ({ core }: RouteDeps) =>
     params,
     responses: { 204: { description: 'Deleted' } },
     refusals: [404],
+    example: () => ({ params: { name: uploadExample.key }, status: 204 }),
     handle: async ({ project, params: { name = '' } }) => {
       await deleteImage(core, { projectId: project.id, name })
       return noContent()
@@ -73,6 +89,7 @@ export const serve = ({ core }: RouteDeps) => {
       304: { description: 'The client has the image already' },
     },
     refusals: [404, 429, 503],
+    example: () => ({ params: { name: uploadExample.key }, status: 200 }),
     handle: async ({ params: { name = '' }, incoming }) => {
       const image = await openImage(name)
       const { contentType, sizeBytes } = image

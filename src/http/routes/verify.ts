@@ -5,7 +5,7 @@
 import { z } from 'zod'
 import { verifyAddress } from '../../features/people/verification/verify.ts'
 import { enveloped } from '../../records/envelope.ts'
-import { addressText, verification } from '../../records/verification.ts'
+import { addressText, verification, verificationExample } from '../../records/verification.ts'
 import { json } from '../response.ts'
 import { projectOperation, type RouteDeps } from '../route.ts'
 
@@ -26,6 +26,11 @@ export const verify = ({ core }: RouteDeps) =>
         schema: enveloped(verification),
       },
     },
+    example: () => ({
+      request: { email: 'ann@example.org' },
+      status: 200,
+      response: { success: true, data: verificationExample },
+    }),
     handle: async ({ body }) =>
       json(200, { success: true, data: await verifyAddress(core, body.email) }),
   })

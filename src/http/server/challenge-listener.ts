@@ -13,7 +13,7 @@ import { commonHeaders } from '../response.ts'
 import { createGuardedServer } from './guarded-server.ts'
 
 type ChallengeListeners = {
-  /** With their actual ports. */
+  /** The bound addresses, with their actual ports. */
   addresses: readonly ListenAddress[]
   stop(): Promise<void>
 }
@@ -89,11 +89,11 @@ function answer(
 function createRedirect(baseUrl: string): (url: string, outgoing: ServerResponse) => void {
   const { origin, protocol } = new URL(baseUrl)
   return (url, outgoing) => {
-    // A base_url without TLS may be this very address.
+    // Without TLS, `base_url` may be the address of this listener: a redirect could go in circles.
     if (protocol !== 'https:') return respond(outgoing, { status: 404, text: 'Not found\n' })
     const isPath = url.startsWith('/') && url !== '/' && URL.canParse(`${origin}${url}`)
-    const target = isPath ? `${origin}${url}` : baseUrl
-    outgoing.setHeader('location', new URL(target).href)
+    const location = isPath ? `${origin}${url}` : baseUrl
+    outgoing.setHeader('location', new URL(location).href)
     respond(outgoing, { status: 308, text: '' })
   }
 }

@@ -26,7 +26,7 @@ export function createAddressList(entries: readonly string[]): AddressList {
   }
 }
 
-/** Of the peers of open connections, which do not change. */
+/** The addresses of the peers of open connections; a connection keeps its peer. */
 const peers = new WeakMap<Socket, string>()
 
 function peerAddress(socket: Socket): string | null {
@@ -63,8 +63,8 @@ export function addressGroup(address: string | null | undefined): string {
 }
 
 /**
- * The name of the network of an address: IPv4 /24, IPv6 /48. Who has one address of such a network can
- * often have many.
+ * The name of the network of an address: IPv4 /24, IPv6 /48. A client with one address of such a network can
+ * often use many.
  */
 export function addressNetwork(address: string | null | undefined): string {
   const plain = plainAddress(address ?? undefined)

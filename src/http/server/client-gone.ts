@@ -11,7 +11,7 @@ type ClientExchange = {
 /** The client of a request, for work that waits for its turn. */
 export function waitingClient({ incoming, outgoing }: ClientExchange): WaitingClient {
   const { socket } = incoming
-  /** Most work waits for nothing. */
+  /** The set is made with the first work that waits, because most requests have none. */
   let waiting: Set<() => void> | undefined
   /** One listener for the socket, however much work of the request waits. */
   const leave = (): void => {

@@ -30,7 +30,7 @@ export type ConnectionLimits = {
   refuse(socket: Socket, isOfAddress: boolean): void
 }
 
-/** `leave`: gives its place among those of its address back. */
+/** `leave`: frees the connection's place among those of its address. */
 type Connection = {
   peer: string
   socket: Socket
@@ -40,13 +40,16 @@ type Connection = {
 }
 
 const LOOK_MS = 5 * SECOND_MS
-/** Looks without progress after which a connection is cut. */
+/** A connection is cut after this many looks without progress. */
 const MAX_LOOKS = 6
 
-/** Of the handle below a socket, which Node's own timeouts of sockets read too. */
+/** The fields of the handle below a socket that are read here; Node's own socket timeouts read them too. */
 type Handle = { bytesWritten: number; writeQueueSize: number; fd?: number }
 
-/** `takenBytes`: by the client; undefined while the kernel takes some at each look. */
+/**
+ * `keptBytes`: octets that the kernel has taken. `takenBytes`: octets that the client has acknowledged;
+ * undefined while the kernel takes more from look to look.
+ */
 type Stall = { keptBytes: number; takenBytes?: number; looks: number }
 
 const TABLES = ['/proc/self/net/tcp', '/proc/self/net/tcp6']
@@ -56,7 +59,7 @@ export function watchConnections(server: Server, limits: ConnectionLimits): Conn
   // Node does not list.
   const connections = new Map<string, Connection>()
   const places = createKeyPlaces({ perKey: limits.maxPerAddress })
-  /** Of the sockets that requests came from: with TLS these are others. */
+  /** Connections by the socket of their requests, which with TLS is another one than the TCP socket. */
   const ofSockets = new WeakMap<Socket, Connection>()
 
   server.on('connection', (socket: Socket) => {
@@ -195,7 +198,7 @@ export function cutStalledAnswers(
   server.once('close', () => clearInterval(looking))
 }
 
-/** The handle of a connection that has more for the kernel than it takes. */
+/** The handle of a connection whose octets wait for the kernel; undefined if none wait. */
 function waitingHandle(socket: Socket): Handle | undefined {
   const { _handle: handle } = socket as Socket & { _handle?: Handle | null }
   return handle && handle.writeQueueSize > 0 ? handle : undefined

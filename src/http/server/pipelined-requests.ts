@@ -51,7 +51,7 @@ export function createRequestPipelines(
 
   function listener(incoming: IncomingMessage, outgoing: ServerResponse): void {
     const pipeline = pipelines.get(incoming.socket)
-    // A response can no longer be sent.
+    // The connection is broken, so no response can be sent.
     if (pipeline === undefined || !incoming.socket.writable) return
     pipeline.count += 1
     if (pipeline.count > maxRequests) return
@@ -69,7 +69,8 @@ export function createRequestPipelines(
     pipeline.isBusy = true
     next.outgoing.on('close', () => {
       pipeline.pending.shift()
-      // Not at once, so that other connections need not wait for all requests of this one.
+      // The next request begins in another turn, so that other connections do not wait for all requests of
+      // this one.
       setImmediate(() => {
         pipeline.isBusy = false
         beginNext(pipeline)

@@ -104,8 +104,8 @@ export async function startHttp(deps: HttpDeps): Promise<HttpServer> {
 }
 
 /**
- * Opens the listener, with TLS as soon as there is a certificate, and uses renewed ones for later
- * handshakes. Returns the port that is bound, or will be.
+ * Opens the listener; with TLS, once there is a certificate. Renewed certificates are used for later
+ * handshakes. Returns the port that is bound or will be.
  */
 async function openWithCertificate(
   { certificates, config, log }: Core,
@@ -130,7 +130,7 @@ async function openWithCertificate(
   }
 
   function stopOpening(): void {
-    // A certificate that comes from now on opens nothing.
+    // A certificate that comes after this does not open the listener.
     reserved = undefined
     late?.stop()
   }

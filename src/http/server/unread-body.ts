@@ -61,7 +61,7 @@ export async function respondAndLinger(
   const own = { connection: 'close', 'content-length': sizeBytes }
   const set = cookies.length > 0 ? { 'set-cookie': [...cookies] } : {}
   outgoing.writeHead(status, { ...headers, ...set, ...own })
-  // Not ended yet, because the listener would close the connection at once.
+  // The response is ended later, because its end would close the connection at once.
   outgoing.write(body)
   await discard(incoming, maxBytes + MAX_EXTRA_BYTES)
   outgoing.end()
@@ -75,7 +75,7 @@ export function discard(incoming: Readable, maxBytes: number): Promise<void> {
       sizeBytes += chunk.length
       if (sizeBytes > maxBytes) end()
     }
-    // The connection keeps the process alive, not the time that it has left.
+    // The connection keeps the process alive; the timer alone must not.
     const timer = setTimeout(end, MAX_MS).unref()
     function end(): void {
       clearTimeout(timer)

@@ -42,8 +42,8 @@ import type {
   ComposedMessage,
   Preview,
   SharedSource,
+  SmtpTask,
   TextsSource,
-  ThreadTask,
   TransferableMessage,
 } from '../protocol.ts'
 import { contentBytes, SMALL_CONTENT_BYTES } from './contents.ts'
@@ -59,11 +59,11 @@ type Composer = {
    */
   setAside(content: string): void
   /** @throws QuickLimitError; any other error means that the message cannot be composed or signed */
-  compose(task: Pick<ThreadTask, 'task' | 'making'>): ComposedMessage
+  compose(task: Pick<SmtpTask, 'task' | 'making'>): ComposedMessage
   /** As `compose`, for a message whose content and keys are not kept. */
   sign(message: { task: number } & UnsignedMessage): ComposedMessage
   /** The memory that the content of the task takes; 0 if the message is already composed. */
-  contentBytes(task: Pick<ThreadTask, 'making'>): number
+  contentBytes(task: Pick<SmtpTask, 'making'>): number
   /**
    * `isQuick`: renders with the quick limits. @throws QuickLimitError if the message exceeds them
    */
@@ -145,7 +145,7 @@ export function createComposer({ slot, tracker, limits, now }: ComposerDeps): Co
     return built
   }
 
-  function composeAndSign(making: ThreadTask['making']): ComposedMessage {
+  function composeAndSign(making: SmtpTask['making']): ComposedMessage {
     if ('octets' in making) return fromBytes(making)
     return addSignature(build(making.source), making.keys.map(keyOf))
   }

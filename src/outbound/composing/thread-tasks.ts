@@ -19,7 +19,7 @@ type ThreadTasksDeps = Pick<ThreadsOptions, 'settings' | 'log' | 'counters'> & {
 }
 
 /** A task and how its answer is read. */
-export type ThreadTask<Output> = {
+export type ComposingTask<Output> = {
   ask(task: number): ToThread
   /** Returns undefined for messages that do not answer. @throws Error if the task failed */
   read(message: FromThread): { result: Output } | undefined
@@ -32,14 +32,14 @@ export type ThreadTasks = {
    * Resolves to undefined for a task that ended its thread. Rejects if the task failed, while shutting
    * down, and as `Turns.take` (`turns/turns.ts`).
    */
-  run<Output>(task: ThreadTask<Output>): Promise<{ result: Output } | undefined>
+  run<Output>(task: ComposingTask<Output>): Promise<{ result: Output } | undefined>
   waiting: Turns['waiting']
   stop(): Promise<void>
 }
 
 type Current = {
   number: number
-  task: ThreadTask<unknown>
+  task: ComposingTask<unknown>
   settled: PromiseWithResolvers<{ result: unknown } | undefined>
 }
 
@@ -74,7 +74,7 @@ export function createThreadTasks({
     return current?.task.extraMs ?? 0
   }
 
-  async function run<Output>(task: ThreadTask<Output>): Promise<{ result: Output } | undefined> {
+  async function run<Output>(task: ComposingTask<Output>): Promise<{ result: Output } | undefined> {
     clearTimeout(timer)
     const settled = Promise.withResolvers<{ result: unknown } | undefined>()
     begin({ number: ++lastNumber, task, settled })

@@ -21,9 +21,9 @@ import {
   type Agents,
   bareHost,
   exchange,
-  type Hop,
+  type HttpHop,
   type HttpMethod,
-  type HttpResponse,
+  type RemoteResponse,
 } from './exchange.ts'
 import { failureOf, type HttpFailure, isNotConnected, isStaleConnection } from './failure.ts'
 import { startHopEnd } from './hop-limits.ts'
@@ -46,7 +46,7 @@ export type HttpRequest = {
   signal?: AbortSignal
 }
 
-export type HttpResult = HttpResponse | HttpFailure
+export type HttpResult = RemoteResponse | HttpFailure
 
 export type HttpClient = {
   request(input: HttpRequest): Promise<HttpResult>
@@ -128,7 +128,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
 
   async function follow(input: HttpRequest): Promise<HttpResult> {
     const { maxRedirects = 0, isRepeatable, body = null, signal, ...rest } = input
-    let hop: Hop = {
+    let hop: HttpHop = {
       ...{ method: 'GET', headers: {}, timeoutMs, maxBodyBytes: MAX_BODY_BYTES, cutsBody: false },
       ...rest,
       ...{ body, signal },
@@ -142,7 +142,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
     }
   }
 
-  async function send(hop: Hop, isRepeatable: boolean): Promise<HttpResult> {
+  async function send(hop: HttpHop, isRepeatable: boolean): Promise<HttpResult> {
     const problem = problemOf(hop.url)
     if (problem !== undefined) return { kind: 'refused', error: problem }
     const end = startHopEnd(hop.timeoutMs, hop.signal)
@@ -163,9 +163,9 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
   /** Goes on to the next address while nothing can have been sent. @throws as `exchange` */
   async function tryEach(
     addresses: readonly string[],
-    act: (address: string) => Promise<HttpResponse>,
+    act: (address: string) => Promise<RemoteResponse>,
     isRepeatable: boolean,
-  ): Promise<HttpResponse> {
+  ): Promise<RemoteResponse> {
     let failure: unknown
     for (const address of addresses) {
       try {
@@ -232,7 +232,7 @@ function recordsOf(answer: DnsAnswer<string>): readonly string[] {
  * is repeated. Another origin gets only headers that describe the request: every other header may be a
  * credential. The headers of a webhook go with its body, and to its origin only.
  */
-function redirectOf(hop: Hop, { status, headers }: HttpResponse): Hop | null {
+function redirectOf(hop: HttpHop, { status, headers }: RemoteResponse): HttpHop | null {
   if (!REDIRECTS.has(status) || headers.location === undefined) return null
   const url = URL.parse(headers.location, hop.url.href)
   if (url === null) return null

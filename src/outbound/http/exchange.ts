@@ -16,7 +16,7 @@ import { limitPeer } from './hop-limits.ts'
 
 export type HttpMethod = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
-export type HttpResponse = {
+export type RemoteResponse = {
   kind: 'response'
   url: URL
   status: number
@@ -26,7 +26,7 @@ export type HttpResponse = {
   isCut: boolean
 }
 
-export type Hop = {
+export type HttpHop = {
   url: URL
   method: HttpMethod
   headers: Readonly<Record<string, string>>
@@ -62,7 +62,7 @@ type BodyLimits = {
 }
 
 /** @throws any error; `failureOf` and `isStaleConnection` read it */
-export function exchange(hop: Hop, target: Target): Promise<HttpResponse> {
+export function exchange(hop: HttpHop, target: Target): Promise<RemoteResponse> {
   const { url, maxBodyBytes, cutsBody } = hop
   const { ends } = target
   const send = url.protocol === 'https:' ? requestHttps : requestHttp
@@ -106,7 +106,7 @@ export function exchange(hop: Hop, target: Target): Promise<HttpResponse> {
   })
 }
 
-function optionsOf(hop: Hop, { agents, address }: Target): RequestOptions {
+function optionsOf(hop: HttpHop, { agents, address }: Target): RequestOptions {
   const { url, method, headers, body } = hop
   const isTls = url.protocol === 'https:'
   return {
@@ -127,8 +127,8 @@ function optionsOf(hop: Hop, { agents, address }: Target): RequestOptions {
  * the object, because Node adds the length at its end.
  */
 function headersOf(
-  headers: Hop['headers'],
-  body: Hop['body'],
+  headers: HttpHop['headers'],
+  body: HttpHop['body'],
   host: string,
 ): string[] | Record<string, string> {
   // As in node, a header keeps the place of its first value, and gets the last one.
@@ -151,7 +151,7 @@ export function bareHost({ hostname }: URL): string {
  * Node sends the headers in the encoding of a body that is a text, which would encode their octets
  * twice.
  */
-function bodyOf({ headers, body }: Hop): string | Buffer | null {
+function bodyOf({ headers, body }: HttpHop): string | Buffer | null {
   if (typeof body !== 'string') return body
   const isAscii = Object.values(headers).every((value) => /^[\x00-\x7f]*$/.test(value))
   return isAscii ? body : Buffer.from(body)

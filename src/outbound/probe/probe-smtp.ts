@@ -85,7 +85,7 @@ async function sayHello(wire: Wire, probe: SmtpProbe, progress: Progress): Promi
   if (!found.offersStarttls) return null
   const started = await command(wire, 'STARTTLS', leftMs())
   if (typeof started === 'string') return started
-  if (started.code !== 220) return `STARTTLS was refused: ${describeReply(started)}`
+  if (started.code !== 220) return `STARTTLS was refused: ${describeProbeReply(started)}`
   const error = await secure(wire, probe, progress)
   if (error !== null) return error
   const again = await command(wire, hello, leftMs())
@@ -135,6 +135,6 @@ async function leave(wire: Wire): Promise<void> {
 }
 
 /** One line: code, enhanced code, text. */
-export function describeReply({ code, enhancedCode, text }: Reply): string {
+export function describeProbeReply({ code, enhancedCode, text }: Reply): string {
   return [code, enhancedCode, text.replaceAll('\n', ' ')].filter(Boolean).join(' ')
 }

@@ -87,7 +87,7 @@ function boundDns(
   const fresh = { isFresh: true }
   const bound = <T>(answer: Promise<DnsAnswer<T>>): Promise<DnsAnswer<T>> => {
     const error = `no answer within ${limitMs / 1000} s`
-    return within(answer, limitMs, () => ({ kind: 'failed', error, expiresAt: now() }))
+    return withinLimit(answer, limitMs, () => ({ kind: 'failed', error, expiresAt: now() }))
   }
   return {
     a: (name) => bound(resolver.a(name, fresh)),
@@ -100,7 +100,7 @@ function boundDns(
 }
 
 /** The result of `work`, or that of `late` when the limit comes first. */
-export async function within<T>(work: Promise<T>, limitMs: number, late: () => T): Promise<T> {
+export async function withinLimit<T>(work: Promise<T>, limitMs: number, late: () => T): Promise<T> {
   const { promise, resolve, reject } = Promise.withResolvers<T>()
   const timer = setTimeout(() => resolve(late()), limitMs)
   work.then(resolve, reject)

@@ -2,7 +2,7 @@
 import type { Now } from '../../base/clock.ts'
 import type { Config, ListenAddress } from '../../config/config.ts'
 import { classifyLocally, type LocalCause } from '../../formats/replies/classify-reply.ts'
-import type { Reply, Verdict } from '../../formats/replies/reply.ts'
+import type { Reply, ReplyVerdict } from '../../formats/replies/reply.ts'
 import type { Resolver } from '../dns/resolver.ts'
 import type { Target } from './targets.ts'
 
@@ -27,7 +27,7 @@ export type ClosedDestination = {
   /** The site of the smarthost in relay mode; else null. */
   site: string | null
   result: 'bounced' | 'failed' | 'deferred'
-  verdict: Verdict
+  verdict: ReplyVerdict
   reply: Reply | null
   error: string
   lookup: Lookup | null

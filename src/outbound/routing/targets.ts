@@ -9,7 +9,7 @@ import { isLoopback, type LocalFamilies } from './addresses.ts'
 export type Target = { host: string; address: string; preference: number }
 
 const MAX_TARGETS = 5
-export const MAX_SESSIONS = 2
+export const MAX_SMTP_SESSIONS = 2
 
 /** Returns the addresses to try in one attempt, at most five. `random`: as Math.random. */
 export function orderTargets(
@@ -18,7 +18,7 @@ export function orderTargets(
 ): Target[] {
   const ordered = [...groupBy(reachable(targets, families), (target) => target.preference)]
     .sort(([left], [right]) => left - right)
-    .flatMap(([, group]) => takeTurns(group, random))
+    .flatMap(([, group]) => alternateHosts(group, random))
   return keepVariety(ordered)
 }
 
@@ -32,7 +32,7 @@ function reachable(targets: readonly Target[], families: LocalFamilies): readonl
 }
 
 /** The first address of every host, then the second of every host, and so on. */
-function takeTurns(group: Target[], random: () => number): Target[] {
+function alternateHosts(group: Target[], random: () => number): Target[] {
   const byHost = [...groupBy(group, (target) => target.host).values()]
   const queues = shuffle(byHost, random).map((list) => alternateFamilies(list, random))
   const longest = Math.max(...queues.map((queue) => queue.length))

@@ -16,7 +16,7 @@
  * address is tried.
  */
 import ipaddr from 'ipaddr.js'
-import type { Standing } from './shaping.ts'
+import type { SiteStanding } from './shaping.ts'
 
 export type SiteFacts = {
   /** Its servers' addresses; none = its connections do not count by address. */
@@ -25,7 +25,7 @@ export type SiteFacts = {
   projectId: string | null
   /** The site has sent a greeting, or replied, and has not been silent since. */
   hasGreeted: boolean
-  standing: Standing
+  standing: SiteStanding
   /** The site has no mail. */
   isIdle: boolean
 }

@@ -10,7 +10,7 @@ import type { Now } from '../../base/clock.ts'
 import { TRANSACTIONAL_CLASS } from '../../base/queue-class.ts'
 import type { DeliveryThread } from '../protocol.ts'
 import { createBudgets, type SiteFacts } from './budgets.ts'
-import type { Standing } from './shaping.ts'
+import type { SiteStanding } from './shaping.ts'
 import type { SiteQueue, SiteQueues } from './site-queues.ts'
 import { createStarvedSites } from './starved-sites.ts'
 
@@ -22,7 +22,7 @@ export type ConnectionsDeps = {
   connectionsOf(site: string): number
   /** How many connections that many deliveries need if they share connections. */
   connectionsFor(site: string, deliveries: number): number
-  standingOf(site: string): Standing
+  standingOf(site: string): SiteStanding
   /**
    * Allocates free connections to the site, then assigns its mail to the threads that have them.
    */
@@ -248,10 +248,10 @@ export function createAllocations<T>(maxConnections: number) {
 
   /** Takes all connections from an idle site. Returns the threads that had them. */
   function release(site: string): T[] {
-    const held = ofSite(site).filter(({ connections }) => connections > 0)
-    for (const { connections } of held) allocated -= connections
+    const connected = ofSite(site).filter(({ connections }) => connections > 0)
+    for (const { connections } of connected) allocated -= connections
     sites.delete(site)
-    return held.map(({ thread }) => thread)
+    return connected.map(({ thread }) => thread)
   }
 
   /** Returns false if the thread was not asked for this. */

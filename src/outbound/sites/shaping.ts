@@ -30,7 +30,7 @@ export type SiteObservation =
   | { kind: 'unreachable' }
 
 /** By the last attempts: the site replied about a message, was silent, or is not known yet. */
-export type Standing = 'replied' | 'silent' | 'new'
+export type SiteStanding = 'replied' | 'silent' | 'new'
 
 export type Shaping = {
   /** How many connections may be open to the site. */
@@ -53,7 +53,7 @@ export type Shaping = {
   blockedUntil(site: string): number
   /** Returns true if the site has become blocked. `text`: the reply or error, in one line. */
   record(site: string, observation: SiteObservation, text?: string): boolean
-  standing(site: string): Standing
+  standing(site: string): SiteStanding
   /** Sites with recorded observations. */
   sites(): string[]
   restriction(site: string): Restriction
@@ -215,7 +215,7 @@ export function createShaping(options: ShapingOptions): Shaping {
   }
 }
 
-function standingOf({ unreachable, isProbed, messageMs }: SiteState): Standing {
+function standingOf({ unreachable, isProbed, messageMs }: SiteState): SiteStanding {
   if (unreachable > 0 || isProbed) return 'silent'
   return messageMs === null ? 'new' : 'replied'
 }

@@ -117,7 +117,7 @@ const MIN_URGENT_WAIT_MS = 500
 const MIN_WAIT_MS = 5_000
 
 /** How long a site keeps its only connection. */
-const MIN_HELD_MS = 1_000
+const MIN_SERVED_MS = 1_000
 
 export function createStarvedSites(deps: StarvedSitesDeps): StarvedSites {
   const { allocations, budgets, queueOf, now } = deps
@@ -266,7 +266,9 @@ export function chooseReclaim(holders: readonly Holder[], starving: Starving): R
   const largest = greeted.reduce(largerOf, null)
   if (largest !== null && largest.connections > 1) return { ...oneFewer(largest), isCut: false }
   if (!mayTakeLast(starving)) return null
-  const longest = greeted.filter((holder) => hasHeld(holder, starving)).reduce(longerHeld, null)
+  const longest = greeted
+    .filter((holder) => isServedLong(holder, starving))
+    .reduce(servedLonger, null)
   return longest === null ? null : { ...oneFewer(longest), isCut: false }
 }
 
@@ -289,12 +291,12 @@ function mayTakeLast({ since, isUrgent, now }: Starving): boolean {
   return now - since > (isUrgent ? MIN_URGENT_WAIT_MS : MIN_WAIT_MS)
 }
 
-function hasHeld({ connections, servedSince }: Holder, { isUrgent, now }: Starving): boolean {
+function isServedLong({ connections, servedSince }: Holder, { isUrgent, now }: Starving): boolean {
   if (connections < 1) return false
-  return isUrgent || servedSince === null || now - servedSince >= MIN_HELD_MS
+  return isUrgent || servedSince === null || now - servedSince >= MIN_SERVED_MS
 }
 
-function longerHeld(longest: Holder | null, one: Holder): Holder {
+function servedLonger(longest: Holder | null, one: Holder): Holder {
   if (longest === null) return one
   return (one.servedSince ?? 0) < (longest.servedSince ?? 0) ? one : longest
 }

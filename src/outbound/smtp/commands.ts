@@ -9,7 +9,7 @@
 import { MINUTE_MS, SECOND_MS } from '../../base/clock.ts'
 import { MAX_PATH_OCTETS } from '../../formats/limits.ts'
 import { classifyLocally } from '../../formats/replies/classify-reply.ts'
-import type { Verdict } from '../../formats/replies/reply.ts'
+import type { ReplyVerdict } from '../../formats/replies/reply.ts'
 import { createTextBuilder } from '../../formats/text-builder.ts'
 
 export type Capabilities = {
@@ -125,7 +125,7 @@ export function namedHost(firstLine: string): string {
 export function refuseLocally(
   capabilities: Capabilities,
   needs: MessageNeeds,
-): { verdict: Verdict; error: string } | null {
+): { verdict: ReplyVerdict; error: string } | null {
   const { maxSizeBytes } = capabilities
   if (needs.needsSmtputf8 && !capabilities.hasSmtputf8) {
     return {

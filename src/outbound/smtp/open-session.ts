@@ -11,8 +11,8 @@ import {
   createStepLog,
   outcomeOfTrouble,
   refusalOf,
+  type SessionTrouble,
   type StepLog,
-  type Trouble,
 } from '../outcomes.ts'
 import {
   type Capabilities,
@@ -121,19 +121,25 @@ function sessionOf({ wire, options, log, timeouts, capabilities, now }: Opening)
  * Returns the failure of the connection: an unexpected reply may have come with the last expected
  * one.
  */
-function failureOf(wire: Wire): Trouble | null {
+function failureOf(wire: Wire): SessionTrouble | null {
   const failure = wire.failure()
   return failure && { kind: 'failure', error: failure.text }
 }
 
-async function handshake(opening: Opening): Promise<Trouble | null> {
+async function handshake(opening: Opening): Promise<SessionTrouble | null> {
   const trouble = (await greet(opening)) ?? (await sendHello(opening))
   if (trouble !== null) return trouble
   if (!opening.capabilities.hasStarttls || opening.options.starttls === 'never') return null
   return startTls(opening)
 }
 
-async function greet({ wire, log, now, timeouts, options }: Opening): Promise<Trouble | null> {
+async function greet({
+  wire,
+  log,
+  now,
+  timeouts,
+  options,
+}: Opening): Promise<SessionTrouble | null> {
   const since = now()
   log.begin('greeting', since)
   const cut = () => wire.end(cutFailure(now() - since))
@@ -146,7 +152,7 @@ async function greet({ wire, log, now, timeouts, options }: Opening): Promise<Tr
 }
 
 /** Sends EHLO, then HELO if the server does not support EHLO. */
-async function sendHello(opening: Opening): Promise<Trouble | null> {
+async function sendHello(opening: Opening): Promise<SessionTrouble | null> {
   const result = await ask(opening, 'ehlo', `EHLO ${opening.options.ehloName}`)
   if (result.reply !== null && result.reply.code >= 500) {
     opening.capabilities = NO_CAPABILITIES
@@ -159,7 +165,7 @@ async function sendHello(opening: Opening): Promise<Trouble | null> {
 }
 
 /** If the server refuses STARTTLS after all, the session continues without TLS. */
-async function startTls(opening: Opening): Promise<Trouble | null> {
+async function startTls(opening: Opening): Promise<SessionTrouble | null> {
   const { wire, log, options, timeouts } = opening
   const result = await ask(opening, 'starttls', 'STARTTLS')
   if (result.failure !== null) return { kind: 'failure', error: result.failure.text }
@@ -195,7 +201,7 @@ async function ask(
   return result
 }
 
-function loopOf({ reply }: ReplyResult, { ownName }: SessionOptions): Trouble | null {
+function loopOf({ reply }: ReplyResult, { ownName }: SessionOptions): SessionTrouble | null {
   if (!ownName || reply === null) return null
   if (namedHost(reply.lines[0] ?? '') !== namedHost(ownName)) return null
   return { kind: 'loop', reply: reply.stored }
@@ -205,7 +211,7 @@ function contextOf({ options, log, wire }: Opening): AttemptContext {
   return { host: options.host, address: options.address, tls: wire.tls(), log }
 }
 
-function openFailure(context: AttemptContext, trouble: Trouble): OpenFailure {
+function openFailure(context: AttemptContext, trouble: SessionTrouble): OpenFailure {
   const isTlsBroken = trouble.kind === 'failure' && trouble.isTls === true
   const isCut = trouble.kind === 'failure' && trouble.isCut === true
   return { ok: false, outcome: outcomeOfTrouble(context, trouble), isTlsBroken, isCut }

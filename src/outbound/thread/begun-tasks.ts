@@ -14,7 +14,7 @@ import type { ClassQueue } from '../class-queue.ts'
 import type { ComposedBytes } from '../composing/composer.ts'
 import { SMALL_CONTENT_BYTES } from '../composing/contents.ts'
 import { localOutcome } from '../outcomes.ts'
-import type { ComposedMessage, PoolSettings, TaskResult, ThreadTask } from '../protocol.ts'
+import type { ComposedMessage, PoolSettings, SmtpTask, TaskResult } from '../protocol.ts'
 import type { Envelope } from '../smtp/commands.ts'
 import type { NextMessage, SmtpSession } from '../smtp/session.ts'
 
@@ -48,8 +48,8 @@ const IS_WRITTEN: ReadonlySet<CurrentStep['step']> = new Set(['message', 'final-
 
 export type ComposeDeps = {
   /** @throws QuickLimitError; any other error is a fault of this program */
-  compose(task: ThreadTask): ComposedMessage
-  contentBytes(task: ThreadTask): number
+  compose(task: SmtpTask): ComposedMessage
+  contentBytes(task: SmtpTask): number
   /** The bytes of the messages that are composed and not sent. */
   composedBytes: ComposedBytes
   now: Now
@@ -61,7 +61,7 @@ export type ReadyMessage = { composed: ComposedMessage; envelope: Envelope }
 /** The waiting tasks and the connections of a pool. */
 export type Pool = {
   pool: PoolSettings
-  waiting: ClassQueue<ThreadTask>
+  waiting: ClassQueue<SmtpTask>
   idle: IdleSession[]
   runners: number
 }
@@ -91,7 +91,7 @@ export type Runner = {
 }
 
 /** `ready`: the message, if it was composed while the session sent the one before it. */
-export type BegunTask = RunningTask & { task: ThreadTask; ready: ReadyMessage | null }
+export type BegunTask = RunningTask & { task: SmtpTask; ready: ReadyMessage | null }
 
 type NextTask = BegunTask & { ready: ReadyMessage; session: SmtpSession; isLate: boolean }
 
@@ -100,7 +100,7 @@ export type NextTasksDeps = {
    * Composes a message that waits for the one before it in its session. Null: the message is too large to
    * wait. @throws for a fault of this program
    */
-  composeNext(task: ThreadTask): ReadyMessage | TaskResult | null
+  composeNext(task: SmtpTask): ReadyMessage | TaskResult | null
   /** A composed message is not sent. */
   discard(ready: ReadyMessage): void
   finished(result: TaskResult): void
@@ -167,7 +167,7 @@ export function createRunningTasks(now: Now): RunningTasks {
 }
 
 /** Returns a result if the message cannot be composed here. */
-export function composeTask(deps: ComposeDeps, task: ThreadTask): ReadyMessage | TaskResult {
+export function composeTask(deps: ComposeDeps, task: SmtpTask): ReadyMessage | TaskResult {
   const beganAt = deps.now()
   try {
     const composed = deps.compose(task)
@@ -182,7 +182,7 @@ export function composeTask(deps: ComposeDeps, task: ThreadTask): ReadyMessage |
 }
 
 /** Whether the message takes little memory, so that it may wait for its turn. */
-export function isSmallTask({ contentBytes }: ComposeDeps, task: ThreadTask): boolean {
+export function isSmallTask({ contentBytes }: ComposeDeps, task: SmtpTask): boolean {
   return 'source' in task.making && contentBytes(task) <= SMALL_CONTENT_BYTES
 }
 
@@ -222,7 +222,7 @@ export function createNextTasks({ deps, running, onLate }: NextTasksInput) {
   }
 
   /** A fault is the task's own: it shows at its turn, and the message that is being sent is unharmed. */
-  function compose(task: ThreadTask): ReadyMessage | TaskResult | null {
+  function compose(task: SmtpTask): ReadyMessage | TaskResult | null {
     try {
       return deps.composeNext(task)
     } catch (error) {
@@ -249,7 +249,7 @@ export function createNextTasks({ deps, running, onLate }: NextTasksInput) {
     runner.state.waiting.push(next.task)
   }
 
-  function takeBackWhere(test: (runner: Runner, task: ThreadTask) => boolean): void {
+  function takeBackWhere(test: (runner: Runner, task: SmtpTask) => boolean): void {
     for (const runner of runners)
       if (runner.next !== null && test(runner, runner.next.task)) takeBack(runner)
   }
@@ -289,7 +289,7 @@ export function isOutranked(site: SitePools, state: Pool): boolean {
 }
 
 function envelopeOf(
-  { recipient, reversePath }: ThreadTask,
+  { recipient, reversePath }: SmtpTask,
   { needsSmtputf8 }: ComposedMessage,
 ): Envelope {
   const isWide = needsSmtputf8 || hasUtf8(recipient) || hasUtf8(reversePath)

@@ -13,7 +13,7 @@ import type { Now } from '../../base/clock.ts'
 import { describeError } from '../../base/errors.ts'
 import type { CurrentStep } from '../attempt.ts'
 import { createClassQueue } from '../class-queue.ts'
-import type { PoolSettings, ThreadTask } from '../protocol.ts'
+import type { PoolSettings, SmtpTask } from '../protocol.ts'
 import type { SmtpSession } from '../smtp/session.ts'
 import {
   type BegunTask,
@@ -39,7 +39,7 @@ type ConnectionPoolsDeps = NextTasksDeps & {
 
 type ConnectionPools = {
   setPool(pool: PoolSettings): void
-  add(task: ThreadTask): void
+  add(task: SmtpTask): void
   /** Starts tasks for which there are connections; call it after a batch of `add`. */
   start(): void
   allocate(site: string, connections: number): void
@@ -145,7 +145,7 @@ function setPool(context: PoolsContext, pool: PoolSettings): void {
     known.pool = pool
     return
   }
-  const waiting = createClassQueue<ThreadTask>((task) => task)
+  const waiting = createClassQueue<SmtpTask>((task) => task)
   const state = { pool, waiting, idle: [], runners: 0 }
   context.pools.set(pool.key, state)
   siteOf(context, pool.site).pools.set(pool.key, state)

@@ -8,8 +8,8 @@
 import type { Now } from '../../base/clock.ts'
 import { describeError } from '../../base/errors.ts'
 import { classifyLocally } from '../../formats/replies/classify-reply.ts'
-import type { Verdict } from '../../formats/replies/reply.ts'
-import type { AttemptOutcome, Step } from '../attempt.ts'
+import type { ReplyVerdict } from '../../formats/replies/reply.ts'
+import type { AttemptOutcome, AttemptStep } from '../attempt.ts'
 import {
   brokenHost,
   decisiveOf,
@@ -18,9 +18,9 @@ import {
   noTls,
   unreachable,
 } from '../outcomes.ts'
-import type { PoolSettings, TaskResult, ThreadTask } from '../protocol.ts'
+import type { PoolSettings, SmtpTask, TaskResult } from '../protocol.ts'
 import type { LocalFamilies } from '../routing/addresses.ts'
-import { MAX_SESSIONS, orderTargets, type Target } from '../routing/targets.ts'
+import { MAX_SMTP_SESSIONS, orderTargets, type Target } from '../routing/targets.ts'
 import type { OpenResult } from '../smtp/open-session.ts'
 import type { NextMessage, SendResult, SmtpSession } from '../smtp/session.ts'
 import {
@@ -60,7 +60,7 @@ export type Tried = { result: TaskResult; session: SmtpSession | null }
 type OpenAttempt = TryInput & {
   ready: ReadyMessage
   beganAt: number
-  steps: readonly Step[]
+  steps: readonly AttemptStep[]
   /** Hosts whose TLS handshake broke in this attempt. */
   brokenTls: readonly string[]
   sessionCount: number
@@ -73,7 +73,7 @@ type OpenAttempt = TryInput & {
  * mail needed the connection.
  */
 const AFTER_CUT_MS = 60_000
-const NO_STEPS: readonly Step[] = []
+const NO_STEPS: readonly AttemptStep[] = []
 const NO_HOSTS: readonly string[] = []
 
 export async function tryTask(deps: TryDeps, input: TryInput): Promise<Tried> {
@@ -133,7 +133,7 @@ async function deliver(deps: TryDeps, attempt: OpenAttempt): Promise<AttemptOutc
   let last = attempt.session === null ? null : await sendOnGiven(deps, attempt)
   if (last !== null && !isOpenForOthers(last, attempt.session)) return finish(deps, attempt, last)
   for (const target of targetsOf(deps, attempt.pool)) {
-    if (attempt.sessionCount >= MAX_SESSIONS || attempt.withdrawal.isAsked) break
+    if (attempt.sessionCount >= MAX_SMTP_SESSIONS || attempt.withdrawal.isAsked) break
     const outcome = await tryTarget(deps, attempt, target)
     if (outcome === null) return null
     if (attempt.cut !== null) return last && finish(deps, attempt, last)
@@ -191,7 +191,7 @@ async function openTarget(
   recordOpening(attempt, opened)
   if (opened.ok || !opened.isTlsBroken) return opened
   attempt.brokenTls = [...attempt.brokenTls, target.host]
-  if (pool.requiresTls || attempt.sessionCount >= MAX_SESSIONS) return opened
+  if (pool.requiresTls || attempt.sessionCount >= MAX_SMTP_SESSIONS) return opened
   const again = await deps.open({ pool, target, localAddress, isClear: true, beganAt, current })
   recordOpening(attempt, again)
   return again
@@ -224,7 +224,7 @@ async function sendNow(deps: TryDeps, attempt: OpenAttempt): Promise<SendResult>
     await session.quit()
     if (session.sendCount > 1) return sent
     // Nothing came before the message in this session, so another session would get the same reply.
-    const failed: Verdict = {
+    const failed: ReplyVerdict = {
       ...{ ...verdict, site: 'none', retryAfterMs: null },
       countsAsFailure: true,
     }
@@ -249,7 +249,7 @@ function isTlsBroken({ pool, brokenTls }: OpenAttempt, host: string): boolean {
 }
 
 /** The steps of a single session, the usual case, are not copied. */
-function addSteps(attempt: OpenAttempt, steps: readonly Step[]): void {
+function addSteps(attempt: OpenAttempt, steps: readonly AttemptStep[]): void {
   attempt.steps = attempt.steps.length === 0 ? steps : [...attempt.steps, ...steps]
 }
 
@@ -272,11 +272,15 @@ function finish(deps: TryDeps, attempt: OpenAttempt, outcome: AttemptOutcome): A
 /** A fault of this program: deferred, since it may be repaired before the message is given up. */
 function fault(deps: TryDeps, attempt: OpenAttempt, error: unknown): AttemptOutcome {
   dropSession(attempt)
-  const verdict: Verdict = { ...classifyLocally('dns'), class: 'unknown', reason: 'systemerror' }
+  const verdict: ReplyVerdict = {
+    ...classifyLocally('dns'),
+    class: 'unknown',
+    reason: 'systemerror',
+  }
   const own = { result: 'deferred', verdict, error: describeError(error) } as const
   return finish(deps, attempt, localOutcome(own))
 }
 
-function withdrawn({ task }: ThreadTask): TaskResult {
+function withdrawn({ task }: SmtpTask): TaskResult {
   return { task, kind: 'put back', delayMs: 0 }
 }

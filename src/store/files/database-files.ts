@@ -42,7 +42,7 @@ type Deps = { log: Log; health?: Pick<Health, 'set'> | undefined }
 
 type ObservedFile = { file: string; mark: string | undefined }
 
-/** A server without writes; a commit checks by itself. */
+/** For a server without writes; a commit checks by itself. */
 const EVERY_MS = 500
 /** Commits within this time share one check. */
 const MIN_INTERVAL_MS = 20

@@ -39,7 +39,7 @@ type DiskOptions = {
   read?: (folder: string) => Promise<DiskSpace>
 }
 
-/** Others fill the disk, too. */
+/** Between two checks: other programs fill the disk, too. */
 const EVERY_MS = 2_000
 /** After a commit: large attachments could fill the whole reserve within two seconds. */
 const AFTER_COMMIT_MS = 250

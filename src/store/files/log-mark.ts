@@ -86,7 +86,7 @@ function filesOf(databaseFile: string) {
   return { database, mark: `${database}.log-mark`, lost: `${database}.log-lost` }
 }
 
-/** A text that a power cut has cut is still a mark: of no known log. */
+/** A mark that a power cut has truncated still counts, as the mark of an unknown log. */
 function read(file: string): (LostLog & { id: string }) | undefined {
   try {
     const since = statSync(file).mtimeMs

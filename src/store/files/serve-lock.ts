@@ -34,11 +34,13 @@ type ServeLockOptions = {
   everyMs?: number
 }
 
-type HeldLock = { connection: Connection; mark: string; isNew: boolean }
+type TakenLock = { connection: Connection; mark: string; isNew: boolean }
 
 const MAX_WAIT_MS = 2_000
 const RETRY_MS = 20
-/** Meanwhile the open database keeps other servers away, whatever the name of the lock's file. */
+/**
+ * Until the next check the open database keeps other servers away, whatever the name of the lock's file.
+ */
 const CHECK_INTERVAL_MS = 1_000
 
 /** @throws AppError CONFLICT while another server holds the lock */
@@ -47,14 +49,14 @@ export async function takeServeLock(
   { log, nativeBinding, waitMs = MAX_WAIT_MS, everyMs = CHECK_INTERVAL_MS }: ServeLockOptions,
 ): Promise<ServeLock> {
   const { database, file } = lockFileOf(databaseFile)
-  let held = hold(file, nativeBinding)
-  if (held.isNew) await refuseOthers(database, { held, file, nativeBinding, waitMs })
+  let taken = hold(file, nativeBinding)
+  if (taken.isNew) await refuseOthers(database, { taken, file, nativeBinding, waitMs })
 
   function renew(): void {
-    if (markOf(file) === held.mark) return
+    if (markOf(file) === taken.mark) return
     try {
-      const { connection } = held
-      held = hold(file, nativeBinding)
+      const { connection } = taken
+      taken = hold(file, nativeBinding)
       connection.close()
       log.warn({ file }, 'the lock of the server was removed and has been created again')
     } catch (error) {
@@ -66,13 +68,13 @@ export async function takeServeLock(
   return {
     release() {
       clearInterval(timer)
-      held.connection.close()
+      taken.connection.close()
     },
   }
 }
 
 /** @throws AppError CONFLICT, DATABASE_ERROR */
-function hold(file: string, nativeBinding: string | undefined): HeldLock {
+function hold(file: string, nativeBinding: string | undefined): TakenLock {
   for (;;) {
     const isNew = makeFile(file)
     const mark = markOf(file)
@@ -99,7 +101,7 @@ function lock(file: string, nativeBinding: string | undefined): Connection {
 }
 
 type ServerCheck = {
-  held: HeldLock
+  taken: TakenLock
   file: string
   nativeBinding: string | undefined
   waitMs: number
@@ -108,7 +110,7 @@ type ServerCheck = {
 /** Refuses to start while another process has the database open. @throws AppError CONFLICT */
 async function refuseOthers(
   database: string,
-  { held, file, nativeBinding, waitMs }: ServerCheck,
+  { taken, file, nativeBinding, waitMs }: ServerCheck,
 ): Promise<void> {
   const endsAt = performance.now() + waitMs
   while (isOpenElsewhere(database, nativeBinding)) {
@@ -118,7 +120,7 @@ async function refuseOthers(
     }
     // Removes the file before the lock ends, so that no other process mistakes it for an old lock.
     if (process.platform !== 'win32') rmSync(file, { force: true })
-    held.connection.close()
+    taken.connection.close()
     const text =
       'Another process has this database open: a server whose lock was removed, or a command.'
     throw new AppError('CONFLICT', text)

@@ -53,7 +53,9 @@ type ScanQueue<Scan> = {
 }
 
 const REQUESTS_PER_JOB = 4
-/** Rows have to be unchanged for so long. Loops with work to do look again sooner. */
+/**
+ * How long rows must be unchanged before empty scans are spared. Loops with work to do look again sooner.
+ */
 const REST_MS = 10_000
 /** Empty scans that are remembered; at the limit all are forgotten. */
 const MAX_KNOWN = 200
@@ -81,7 +83,7 @@ export function createReaders(
     return undefined
   }
 
-  /** What has changed something goes on. */
+  /** Work that has changed something goes on. */
   function isAdmitted(owner: WorkOwner): boolean {
     return owner.hasChanged === true || admitted.has(owner)
   }

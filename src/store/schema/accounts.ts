@@ -69,7 +69,7 @@ export const sessions = sqliteTable('sessions', {
   createdAt: integer('created_at').notNull(),
   /** When the cookie was last issued. */
   issuedAt: integer('issued_at').notNull(),
-  /** To the minute. */
+  /** When the session was last used, to the minute. */
   lastUsedAt: integer('last_used_at').notNull(),
   expiresAt: integer('expires_at').notNull(),
 })
@@ -91,7 +91,9 @@ export const projects = sqliteTable('projects', {
   secretDigest: text('secret_digest').notNull(),
   secretHint: text('secret_hint').notNull(),
   areKeysSandbox: bool('are_keys_sandbox').notNull().default(false),
-  /** Also while the project is being reset, and once it is deleted; then without a reason. */
+  /**
+   * True also while the project is being reset, and once it is deleted; then there is no reason.
+   */
   isDisabled: bool('is_disabled').notNull().default(false),
   disabledReason: text('disabled_reason').$type<DisabledReason>(),
   disabledAt: integer('disabled_at'),
@@ -99,7 +101,7 @@ export const projects = sqliteTable('projects', {
   resetSince: integer('reset_since'),
   /** Set while the rows of a deleted project are being deleted. */
   deletedAt: integer('deleted_at'),
-  /** When the last reset that is done began and ended. */
+  /** When the last finished reset began, and when it ended. */
   lastResetSince: integer('last_reset_since'),
   lastResetAt: integer('last_reset_at'),
   /** Analytics counts the events behind this `seq`: a reset erased the earlier ones. */
@@ -108,9 +110,9 @@ export const projects = sqliteTable('projects', {
   language: text('language').notNull().default('en'),
   /** One line, for the footer of marketing mail. */
   postalAddress: text('postal_address'),
-  /** Whether subject and text of submitted mail are templates, where a message does not say. */
+  /** Whether subject and text of submitted mail are templates, unless a message says otherwise. */
   submissionTemplates: bool('submission_templates').notNull().default(true),
-  /** Where a request does not say. */
+  /** The default for requests that do not say. */
   onTemplateFault: text('on_template_fault').$type<OnTemplateFault>().notNull().default('send'),
   /** Whether the public key may unsubscribe contacts, change their data and learn their ids. */
   publicKeyMayUpdate: bool('public_key_may_update').notNull().default(false),
@@ -118,7 +120,7 @@ export const projects = sqliteTable('projects', {
   subscribedCount: integer('subscribed_count').notNull().default(0),
   /** The figures of the project's reputation count from here. */
   reputationSince: integer('reputation_since').notNull().default(0),
-  /** To the minute. */
+  /** When the public key was last used, to the minute. */
   publicLastUsedAt: integer('public_last_used_at'),
   secretLastUsedAt: integer('secret_last_used_at'),
   uploadBytes: integer('upload_bytes').notNull().default(0),
@@ -150,7 +152,7 @@ export const memberships = sqliteTable(
   (table) => [primaryKey({ columns: [table.userId, table.projectId] })],
 )
 
-/** `digest`: of the token in the link; null until the mail is written. */
+/** `digest`: the digest of the token in the link; null until the mail is written. */
 export const invitations = sqliteTable('invitations', {
   id: text('id').primaryKey(),
   projectId: text('project_id').notNull(),
@@ -169,7 +171,7 @@ export const invitations = sqliteTable('invitations', {
 
 export type User = InferSelectModel<typeof users>
 
-export type Session = InferSelectModel<typeof sessions>
+export type LoginSession = InferSelectModel<typeof sessions>
 
 export type Project = InferSelectModel<typeof projects>
 

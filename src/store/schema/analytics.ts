@@ -13,7 +13,9 @@ import {
 import { bool } from './columns.ts'
 import type { AnalyticsKind, AnalyticsStream, SourceType } from './words.ts'
 
-/** What counts are about. `name`: an id or a text; '' for all further ones of a day. */
+/**
+ * The subjects of counts. `name`: an id or a text; '' for all subjects beyond the limit of a day.
+ */
 export const analyticsSubjects = sqliteTable('analytics_subjects', {
   id: integer('id').primaryKey(),
   projectId: text('project_id').notNull(),
@@ -36,7 +38,7 @@ export const mailCounts = sqliteTable(
     subject: integer('subject').notNull(),
     /** Handed over, or refused for good by the receiver or DNS. */
     sent: integer('sent').notNull().default(0),
-    /** And not bounced later. */
+    /** Handed over, and not bounced later. */
     delivered: integer('delivered').notNull().default(0),
     opened: integer('opened').notNull().default(0),
     clicked: integer('clicked').notNull().default(0),

@@ -1,10 +1,10 @@
 /**
- * What the migrations do not say about the tables in this folder. `npm run schema` reads it; the program
+ * The facts about tables that the migrations do not state. `npm run schema` reads this file; the program
  * does not. A key is `table.column`, or `column` for this column in every table.
  *
- * Without an annotation, a property is the column's name in camelCase; an integer whose name begins
- * with `is_`, `has_` or `are_`, or has `CHECK (… IN (0, 1))`, is a boolean; a text with
- * `CHECK (… IN ('a', 'b'))` has the type of these words.
+ * Without an annotation, a property is the column's name in camelCase; an integer whose name begins with
+ * `is_`, `has_` or `are_`, or has `CHECK (… IN (0, 1))`, is a boolean; a text with `CHECK (… IN ('a',
+ * 'b'))` has the type of these words.
  */
 
 /** The modules in this folder, each with its tables and views in their order. */
@@ -230,7 +230,7 @@ export const JSON_TYPES: Record<string, string> = {
 /** The names of the types of rows. */
 export const ROWS: Record<string, string> = {
   users: 'User',
-  sessions: 'Session',
+  sessions: 'LoginSession',
   projects: 'Project',
   invitations: 'Invitation',
   analytics_subjects: 'AnalyticsSubject',

@@ -64,11 +64,11 @@ export const meteringBatches = sqliteTable('metering_batches', {
   error: text('error'),
   createdAt: integer('created_at').notNull(),
   updatedAt: integer('updated_at').notNull(),
-  /** In the order of their events; empty once they are charged. */
+  /** The emails of the batch, in the order of their events; empty once they are charged. */
   emailIds: jsonColumn('email_ids').$type<string[]>().notNull(),
   /**
-   * The id of the meter of its tries; '' if they were of several. Null without a try, or of an old
-   * one.
+   * The id of the meter that the batch was reported to; '' if there were several. Null before the
+   * first try, and for batches from before this column.
    */
   meter: text('meter'),
   /** A fence holds the batch. */

@@ -68,9 +68,9 @@ export const campaignProgress = sqliteTable('campaign_progress', {
   complainedCount: integer('complained_count').notNull().default(0),
   unsubscribedCount: integer('unsubscribed_count').notNull().default(0),
   suppressedCount: integer('suppressed_count').notNull().default(0),
-  /** Without those in `failedUnsubscribedCount`. */
+  /** Failed emails, except for those in `failedUnsubscribedCount`. */
   failedCount: integer('failed_count').notNull().default(0),
-  /** The contact unsubscribed after the row was made. */
+  /** Failed emails whose contact unsubscribed after the row was made. */
   failedUnsubscribedCount: integer('failed_unsubscribed_count').notNull().default(0),
   machineOpens: integer('machine_opens').notNull().default(0),
   machineClicks: integer('machine_clicks').notNull().default(0),

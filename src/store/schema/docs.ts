@@ -13,39 +13,39 @@ export const DOCS: Record<string, string> = {
   'users.totp_step': 'The time step of the last accepted code (RFC 6238).',
   identities: 'The accounts of users at other providers.',
   'sessions.issued_at': 'When the cookie was last issued.',
-  'sessions.last_used_at': 'To the minute.',
+  'sessions.last_used_at': 'When the session was last used, to the minute.',
   account_tokens: 'Single-use tokens of mailed links. Used ones stay until they expire.',
   'projects.is_disabled':
-    'Also while the project is being reset, and once it is deleted; then without a reason.',
+    'True also while the project is being reset, and once it is deleted; then there is no reason.',
   'projects.reset_since': 'Set while the project is being reset.',
   'projects.deleted_at': 'Set while the rows of a deleted project are being deleted.',
-  'projects.last_reset_since': 'When the last reset that is done began and ended.',
+  'projects.last_reset_since': 'When the last finished reset began, and when it ended.',
   'projects.counted_after':
     'Analytics counts the events behind this `seq`: a reset erased the earlier ones.',
   'projects.postal_address': 'One line, for the footer of marketing mail.',
   'projects.submission_templates':
-    'Whether subject and text of submitted mail are templates, where a message does not say.',
-  'projects.on_template_fault': 'Where a request does not say.',
+    'Whether subject and text of submitted mail are templates, unless a message says otherwise.',
+  'projects.on_template_fault': 'The default for requests that do not say.',
   'projects.public_key_may_update':
     'Whether the public key may unsubscribe contacts, change their data and learn their ids.',
   'projects.reputation_since': "The figures of the project's reputation count from here.",
-  'projects.public_last_used_at': 'To the minute.',
+  'projects.public_last_used_at': 'When the public key was last used, to the minute.',
   'projects.customer': 'The customer and the subscription at Stripe.',
   'projects.currency': '`usd`; null until the project subscribes.',
   'projects.subscribed_at':
     'When the subscription began at Stripe. Mail that was sent before is not charged.',
   'projects.limit_transactional': 'Emails in a month (UTC); null: no limit.',
-  invitations: '`digest`: of the token in the link; null until the mail is written.',
+  invitations: '`digest`: the digest of the token in the link; null until the mail is written.',
   'invitations.invited_by': 'The id of the user who invites.',
   'invitations.is_mailed':
     "Whether the link was mailed, so that whoever has it can read the address's mail.",
   analytics_subjects:
-    "What counts are about. `name`: an id or a text; '' for all further ones of a day.",
+    "The subjects of counts. `name`: an id or a text; '' for all subjects beyond the limit of a day.",
   'analytics_subjects.first_day': 'The day (UTC) of the first bucket with it.',
   mail_counts: 'Emails by the instant of their acceptance. `span`: the length of a bucket in ms.',
   'mail_counts.subject': 'The id of an `analyticsSubjects` row; 0 for all.',
   'mail_counts.sent': 'Handed over, or refused for good by the receiver or DNS.',
-  'mail_counts.delivered': 'And not bounced later.',
+  'mail_counts.delivered': 'Handed over, and not bounced later.',
   link_counts: "Clicks on links, by the instant of the email's acceptance.",
   'link_counts.first_clicks': 'Emails whose first click was on this link.',
   event_counts: "Events by their own instant. `stream`: of the event's email, '' without one.",
@@ -69,9 +69,10 @@ export const DOCS: Record<string, string> = {
     "'shared': the limit of projects without a subscription, for all categories together.",
   metering_batches: "A batch is one meter event of Stripe, whose identifier is the batch's id.",
   'metering_batches.occurred_at': 'The timestamp of the meter event.',
-  'metering_batches.email_ids': 'In the order of their events; empty once they are charged.',
+  'metering_batches.email_ids':
+    'The emails of the batch, in the order of their events; empty once they are charged.',
   'metering_batches.meter':
-    "The id of the meter of its tries; '' if they were of several. Null without a try, or of an old one.",
+    "The id of the meter that the batch was reported to; '' if there were several. Null before the first try, and for batches from before this column.",
   'metering_batches.is_held': 'A fence holds the batch.',
   stripe_events: 'The webhook events of Stripe that had their effect.',
   'campaigns.template_id': 'The template that the campaign was made from.',
@@ -86,8 +87,9 @@ export const DOCS: Record<string, string> = {
   'campaign_progress.paced_at': 'When the next row may be due under `maxPerHour`.',
   'campaign_progress.has_old_slots':
     'The untried rows have slots of a pace that is over: they are put aside and get new ones.',
-  'campaign_progress.failed_count': 'Without those in `failedUnsubscribedCount`.',
-  'campaign_progress.failed_unsubscribed_count': 'The contact unsubscribed after the row was made.',
+  'campaign_progress.failed_count': 'Failed emails, except for those in `failedUnsubscribedCount`.',
+  'campaign_progress.failed_unsubscribed_count':
+    'Failed emails whose contact unsubscribed after the row was made.',
   'campaign_progress.refusal_count': 'Emails refused for reputation or content.',
   'campaign_progress.brake_count': 'How often the brake has paused the campaign.',
   'campaign_progress.brake_base': 'The figures from which the brake counts since the last resume.',
@@ -101,10 +103,11 @@ export const DOCS: Record<string, string> = {
     'Executions of workflows that led to the event, one after the other. Null for none, and for events of an email, whose row names the execution.',
   generations: 'Each fence begins a generation.',
   'generations.event_seq': 'The last number of an event before the fence.',
-  fences: 'What has a number or a time up to these is held.',
+  fences: 'Rows with a number or a time up to these are held.',
   'fences.project_id': "'' for the server itself.",
   'fences.mail_until': 'Emails accepted up to this instant are held.',
-  'fences.is_settled': 'All mail that waits has been put aside, so what is due is newer.',
+  'fences.is_settled':
+    'All waiting mail has been put aside, so mail that is due is newer than the fence.',
   'inbound_messages.reverse_path': 'Empty for the null reverse path.',
   'inbound_messages.client_name': 'The name that the client gave in EHLO or HELO.',
   'inbound_messages.tls': 'Version and cipher; null for a session in clear.',
@@ -124,7 +127,7 @@ export const DOCS: Record<string, string> = {
   'inbound_messages.pending_kind':
     '`mail`: a mailbox is among the recipients. It has no meaning once the message is processed.',
   'inbound_messages.line':
-    'Where it waits to be read: the project of its first mailbox, empty for reports.',
+    'The line in which the message waits to be read: the project of its first mailbox, empty for reports.',
   'inbound_messages.is_for_server':
     'The server itself (`postmaster`, `abuse`) is among the recipients.',
   inbound_reading:
@@ -134,7 +137,7 @@ export const DOCS: Record<string, string> = {
   received_recently: 'The mail of the last hour that counts towards the limits of senders.',
   'received_recently.sender': "An authenticated address, or the client's network.",
   'jobs.losses': 'How often the process crashed or hung while the job ran.',
-  'contents.body': 'As given; null once retention has cleared it.',
+  'contents.body': 'The body as given; null once retention has cleared it.',
   'contents.is_text': 'The body is plain text, not HTML.',
   'contents.text':
     'The text part beside HTML; null without one, and once retention has cleared it.',
@@ -144,14 +147,15 @@ export const DOCS: Record<string, string> = {
   'contents.is_literal': 'Subject, body and text are no templates.',
   'contents.warnings':
     'What was lost, guessed or mended when the message was read, in sentences; null = nothing.',
-  'contents.recipient_fields': 'As submitted; null: each recipient gets its own address in To.',
+  'contents.recipient_fields':
+    'The fields as submitted; null: each recipient gets its own address in To.',
   chunks: "Parts of a value too large for one row: a content's attachments, or a received message.",
   'emails.recipient_domain': 'In A-labels.',
   'emails.subject': 'The template; once an attempt has rendered it, the rendered subject.',
   'emails.variables':
     'Null once retention has cleared it, and for mail of the server to its users.',
   'emails.answered_email_id': 'For received mail: the email that the message replies to.',
-  'emails.due_at': 'Set while the email is queued or deferred.',
+  'emails.due_at': 'When the email is due; set while it is queued or deferred.',
   'emails.retry_at':
     'The time of the next attempt, written with the lease before the current one begins.',
   'emails.machine_opens': 'Opens by prefetchers, scanners and privacy proxies, counted separately.',
@@ -159,7 +163,7 @@ export const DOCS: Record<string, string> = {
   'emails.is_test': 'A test of a campaign: it goes out whether or not its contact is subscribed.',
   'emails.is_platform': 'Mail of the server to its users: outside reputation and billing.',
   'emails.ignores_complaint':
-    'Goes out although the recipient has complained about mail of the project.',
+    'The email goes out although the recipient has complained about mail of the project.',
   'emails.figures':
     'Bit set of the campaign figures that include this email (bits: 0010_campaigns.sql).',
   'emails.sealed_variables':
@@ -167,8 +171,8 @@ export const DOCS: Record<string, string> = {
   'emails.shelf': 'See `store/shelves.ts`.',
   'attempts.final_recipient': 'The final recipient that a report names.',
   reputation_hours:
-    "By the hour; `startsAt` is later than the hour's start if the project was enabled within it.",
-  reputation_totals: "Since the project's `reputationSince`.",
+    "Counts by the hour; `startsAt` is later than the hour's start if the project was enabled within it.",
+  reputation_totals: "Counts since the project's `reputationSince`.",
   new_project_hours: 'The emails that a new project was allowed to send, by the hour.',
   'segments.filter_rules':
     'The rules of filters of the last computation or count (features/ground/conditions/changed-filters.ts).',
@@ -183,7 +187,7 @@ export const DOCS: Record<string, string> = {
   'idempotency_keys.answer': 'The `data` of the first response.',
   'sandbox_messages.sender': 'The From field as displayed.',
   'suppressions.later_reason':
-    'The second reason, if a person suppressed the address after the server had suppressed it.',
+    'The second reason, if the server suppressed the address first and a person suppressed it later.',
   held_suppressions: 'Automatic suppressions that wait for a confirmation.',
   'held_suppressions.domain': 'In A-labels.',
   'held_suppressions.due_at': 'When the domain is checked again; for cause `domain` only.',
@@ -212,7 +216,8 @@ export const DOCS: Record<string, string> = {
     'Deleted contacts and emails that links in older mail name, and former addresses of contacts.',
   'erased_recipients.contact_id':
     'The contact that has the address now, if it came back; until then, the contact that had it before.',
-  unkeyed_wishes: 'Wishes of before, which the start of the program moves to `wishes`.',
+  unkeyed_wishes:
+    'Wishes that earlier versions recorded; the start of the program moves them to `wishes`.',
   'workflows.trigger_event':
     'The stored name of the event that starts executions; null unless the trigger is EVENT.',
   'workflows.segment_id': 'The segment of a SCHEDULE.',
@@ -224,7 +229,8 @@ export const DOCS: Record<string, string> = {
   'workflows.is_cancelling':
     'Whether rows of executions up to `cancelledThrough` may still be active.',
   'workflows.chain_cut_at': 'When the last start got a row that says that its chain is too deep.',
-  'workflows.deleted_at': 'Nothing shows the workflow from then on; a job deletes its rows.',
+  'workflows.deleted_at':
+    'From this time on nothing shows the workflow, and a job deletes its rows.',
   'workflow_steps.config':
     'As `features/outreach/workflows/graph/step-config.ts` describes it for each type.',
   'workflow_steps.removed_at': 'A removed step stays for the history of executions, hidden.',
@@ -236,7 +242,7 @@ export const DOCS: Record<string, string> = {
     'Executions that led to this one, one after the other: 0 unless an event of an execution started it.',
   'workflow_step_executions.scheduled_for': 'The end of a DELAY.',
   'workflow_step_executions.execute_after': 'The timeout of a WAIT_FOR_EVENT.',
-  'workflow_waits.event_name': 'The stored name.',
+  'workflow_waits.event_name': 'The stored name of the event.',
   'workflow_waits.email_id':
     "Only events of this email count; '' if no email was sent yet; null if every event counts.",
   'workflow_waits.after_seq': 'The newest event when the wait began.',

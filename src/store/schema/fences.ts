@@ -15,7 +15,7 @@ export const generations = sqliteTable('generations', {
   setAt: integer('set_at').notNull(),
 })
 
-/** What has a number or a time up to these is held. */
+/** Rows with a number or a time up to these are held. */
 export const fences = sqliteTable('fences', {
   /** '' for the server itself. */
   projectId: text('project_id').primaryKey(),
@@ -26,7 +26,7 @@ export const fences = sqliteTable('fences', {
   deliveryNumber: integer('delivery_number').notNull(),
   /** Emails accepted up to this instant are held. */
   mailUntil: integer('mail_until').notNull(),
-  /** All mail that waits has been put aside, so what is due is newer. */
+  /** All waiting mail has been put aside, so mail that is due is newer than the fence. */
   isSettled: bool('is_settled').notNull().default(false),
 })
 

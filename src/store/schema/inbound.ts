@@ -48,7 +48,10 @@ export const inboundMessages = sqliteTable('inbound_messages', {
   remark: text('remark'),
   /** `mail`: a mailbox is among the recipients. It has no meaning once the message is processed. */
   pendingKind: text('pending_kind').$type<PendingKind>().notNull().default('reports'),
-  /** Where it waits to be read: the project of its first mailbox, empty for reports. */
+  /**
+   * The line in which the message waits to be read: the project of its first mailbox, empty for
+   * reports.
+   */
   line: text('line').notNull().default(''),
   /** The server itself (`postmaster`, `abuse`) is among the recipients. */
   isForServer: bool('is_for_server').notNull().default(false),

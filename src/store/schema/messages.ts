@@ -30,7 +30,7 @@ export const contents = sqliteTable('contents', {
   projectId: text('project_id').notNull(),
   shareKey: text('share_key'),
   subject: text('subject').notNull(),
-  /** As given; null once retention has cleared it. */
+  /** The body as given; null once retention has cleared it. */
   body: text('body'),
   /** The body is plain text, not HTML. */
   isText: bool('is_text').notNull().default(false),
@@ -46,7 +46,7 @@ export const contents = sqliteTable('contents', {
   isLiteral: bool('is_literal').notNull().default(false),
   /** What was lost, guessed or mended when the message was read, in sentences; null = nothing. */
   warnings: jsonColumn('warnings').$type<string[]>(),
-  /** As submitted; null: each recipient gets its own address in To. */
+  /** The fields as submitted; null: each recipient gets its own address in To. */
   recipientFields: jsonColumn('recipient_fields').$type<{ to: string | null; cc: string | null }>(),
   lastUsedAt: integer('last_used_at').notNull(),
   createdAt: integer('created_at').notNull(),
@@ -94,7 +94,7 @@ export const emails = sqliteTable('emails', {
   state: text('state').$type<QueueState>().notNull(),
   status: text('status').$type<EmailStatus>().notNull(),
   queueClass: integer('queue_class').$type<QueueClass>().notNull(),
-  /** Set while the email is queued or deferred. */
+  /** When the email is due; set while it is queued or deferred. */
   dueAt: integer('due_at'),
   /** The time of the next attempt, written with the lease before the current one begins. */
   retryAt: integer('retry_at'),
@@ -123,7 +123,7 @@ export const emails = sqliteTable('emails', {
   isTest: bool('is_test').notNull().default(false),
   /** Mail of the server to its users: outside reputation and billing. */
   isPlatform: bool('is_platform').notNull().default(false),
-  /** Goes out although the recipient has complained about mail of the project. */
+  /** The email goes out although the recipient has complained about mail of the project. */
   ignoresComplaint: bool('ignores_complaint').notNull().default(false),
   /** Bit set of the campaign figures that include this email (bits: 0010_campaigns.sql). */
   figures: integer('figures').notNull().default(0),

@@ -4,7 +4,10 @@
  */
 import { integer, primaryKey, sqliteTable, text } from '../drizzle.ts'
 
-/** By the hour; `startsAt` is later than the hour's start if the project was enabled within it. */
+/**
+ * Counts by the hour; `startsAt` is later than the hour's start if the project was enabled within
+ * it.
+ */
 export const reputationHours = sqliteTable(
   'reputation_hours',
   {
@@ -17,7 +20,7 @@ export const reputationHours = sqliteTable(
   (table) => [primaryKey({ columns: [table.projectId, table.startsAt] })],
 )
 
-/** Since the project's `reputationSince`. */
+/** Counts since the project's `reputationSince`. */
 export const reputationTotals = sqliteTable('reputation_totals', {
   projectId: text('project_id').primaryKey(),
   emails: integer('emails').notNull().default(0),

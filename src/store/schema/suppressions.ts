@@ -13,7 +13,9 @@ export const suppressions = sqliteTable('suppressions', {
   source: text('source').notNull(),
   emailId: text('email_id'),
   createdAt: integer('created_at').notNull(),
-  /** The second reason, if a person suppressed the address after the server had suppressed it. */
+  /**
+   * The second reason, if the server suppressed the address first and a person suppressed it later.
+   */
   laterReason: text('later_reason').$type<SuppressionReason>(),
 })
 

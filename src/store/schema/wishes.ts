@@ -35,7 +35,7 @@ export const erasedRecipients = sqliteTable('erased_recipients', {
   at: integer('at').notNull(),
 })
 
-/** Wishes of before, which the start of the program moves to `wishes`. */
+/** Wishes that earlier versions recorded; the start of the program moves them to `wishes`. */
 export const unkeyedWishes = sqliteTable(
   'unkeyed_wishes',
   {

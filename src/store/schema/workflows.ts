@@ -40,7 +40,7 @@ export const workflows = sqliteTable('workflows', {
   version: integer('version').notNull().default(1),
   createdAt: integer('created_at').notNull(),
   updatedAt: integer('updated_at').notNull(),
-  /** Nothing shows the workflow from then on; a job deletes its rows. */
+  /** From this time on nothing shows the workflow, and a job deletes its rows. */
   deletedAt: integer('deleted_at'),
 })
 
@@ -126,7 +126,7 @@ export const workflowWaits = sqliteTable('workflow_waits', {
   executionNumber: integer('execution_number').primaryKey(),
   workflowId: text('workflow_id').notNull(),
   contactId: text('contact_id').notNull(),
-  /** The stored name. */
+  /** The stored name of the event. */
   eventName: text('event_name').notNull(),
   /** Only events of this email count; '' if no email was sent yet; null if every event counts. */
   emailId: text('email_id'),

@@ -32,6 +32,6 @@ export function takeBackupLock(databaseFile: string, nativeBinding?: string): Ba
       details: { isAnotherRunning: true },
     })
   }
-  const held = connection
-  return { release: () => held.close() }
+  const lock = connection
+  return { release: () => lock.close() }
 }

@@ -2,7 +2,7 @@
 import type { Connection } from '../connection.ts'
 
 /** The tables of a database, SQLite's own included. */
-export function listTables(connection: Connection): string[] {
+export function listStoredTables(connection: Connection): string[] {
   const text = "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name"
   return (connection.run(text, [], 'rows') as string[][]).flat()
 }

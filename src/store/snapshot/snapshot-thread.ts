@@ -10,7 +10,7 @@ import { realpathSync, statSync } from 'node:fs'
 import { parentPort, workerData } from 'node:worker_threads'
 import { type Connection, openConnection } from '../connection.ts'
 import { toFailure } from '../read/thread-failure.ts'
-import { listTables, quickCheck } from './integrity.sqlite.ts'
+import { listStoredTables, quickCheck } from './integrity.sqlite.ts'
 import type { SnapshotFacts, SnapshotReply, SnapshotRequest, SnapshotSettings } from './messages.ts'
 
 /** How long a checkpoint waits for readers. The writer waits meanwhile. */
@@ -38,7 +38,7 @@ function answer(
 ): SnapshotReply {
   try {
     if (request.kind === 'begin') return { result: begin(settings, connection) }
-    if (request.kind === 'tables') return { result: listTables(connection) }
+    if (request.kind === 'tables') return { result: listStoredTables(connection) }
     return { result: quickCheck(connection, request.table) }
   } catch (error) {
     return { failure: toFailure(error) }
@@ -91,7 +91,7 @@ function factsOf(connection: Connection): SnapshotFacts {
 
 /** Databases of older programs lack tables. */
 function hasTable(connection: Connection, name: string): boolean {
-  return listTables(connection).includes(name)
+  return listStoredTables(connection).includes(name)
 }
 
 function pause(ms: number): void {

@@ -17,7 +17,7 @@ import { openError } from '../database-error.ts'
 import { toError } from '../read/thread-failure.ts'
 import type { SnapshotFacts, SnapshotReply, SnapshotRequest, SnapshotSettings } from './messages.ts'
 
-export type Snapshot = SnapshotFacts & {
+export type DatabaseSnapshot = SnapshotFacts & {
   /** Size of the database file. */
   bytes: number
   /** The database file from its beginning. */
@@ -41,7 +41,7 @@ const WAIT_MS = 60_000
 const CHUNK_BYTES = 256 * 1024
 
 /** @throws AppError CONFLICT while others read for longer than `waitMs`; DATABASE_ERROR */
-export async function openSnapshot(options: SnapshotOptions): Promise<Snapshot> {
+export async function openSnapshot(options: SnapshotOptions): Promise<DatabaseSnapshot> {
   const { path, nativeBinding, waitMs = WAIT_MS } = options
   const file = openFile(path)
   const thread = createThread({ path, nativeBinding, waitMs })

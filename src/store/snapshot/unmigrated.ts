@@ -6,7 +6,7 @@ import { StoreDb } from '../database.ts'
 import { openError } from '../database-error.ts'
 import { readMigrations } from '../migrate.ts'
 import type { Reader } from '../store.ts'
-import { listTables, quickCheck } from './integrity.sqlite.ts'
+import { listStoredTables, quickCheck } from './integrity.sqlite.ts'
 
 export type DatabaseCopy = {
   /** The number of its last migration. */
@@ -29,7 +29,7 @@ export function openDatabaseCopy(path: string, nativeBinding?: string): Database
     return {
       schema: Number(connection.value('PRAGMA user_version')()),
       read: new StoreDb(connection.run) as Reader,
-      listTables: () => listTables(connection),
+      listTables: () => listStoredTables(connection),
       check: () => quickCheck(connection),
       close: connection.close,
     }

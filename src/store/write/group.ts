@@ -41,9 +41,9 @@ export type WriteRequest = {
   run(tx: Tx): Promise<unknown>
   resolve(value: unknown): void
   reject(error: unknown): void
-  /** How many callers wait for it by now; 1 if absent. */
+  /** The number of callers that wait for the request by now; 1 if absent. */
   callers?: (() => number) | undefined
-  /** It is alone in its group and yields to the event loop. */
+  /** The request is alone in its group and yields to the event loop. */
   isHeavy: boolean
   /** `performance.now()` of the call, and until when it may wait for the group of another request. */
   queuedAt: number
@@ -71,7 +71,10 @@ type Deps = {
   onError(error: unknown): void
 }
 
-/** `callers`: who waited for it. `yieldedMs`: for so long the event loop ran other work. */
+/**
+ * `callers`: the number of callers that waited for the group. `yieldedMs`: the time for which the event
+ * loop ran other work.
+ */
 type GroupEnd = { callers: number; yieldedMs: number }
 
 type GroupRunner = {

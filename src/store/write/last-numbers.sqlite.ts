@@ -12,7 +12,7 @@ export type LastNumbers = {
   of(table: string): number
   /** Reads them; within a transaction those of the rows that it has added. @throws SQLite's error */
   read(): Numbers
-  /** Makes them known: they are committed. */
+  /** Makes the numbers known, once they are committed. */
   set(numbers: Numbers): void
 }
 

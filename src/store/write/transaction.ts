@@ -1,14 +1,17 @@
 import {
   type Db,
+  type ParameterValues,
   type Run,
   type Statement,
   type Statements,
   StoreDb,
-  type Values,
 } from '../database.ts'
 
 type Building = 'select' | 'selectDistinct' | 'insert' | 'update' | 'delete' | 'with' | '$with'
 type RunMethod = 'run' | 'all' | 'get' | 'values' | '$count'
+
+/** A transaction or a read connection, for the selects of drizzle. */
+export type Queries = Pick<Tx, 'select'>
 
 /** The handle of a closure of `store.write`, valid until the closure settles. */
 export type Tx = Pick<Db, Building | RunMethod> &
@@ -79,7 +82,7 @@ export class Transaction extends StoreDb implements Tx {
 
   override async executeEach(
     statement: Statement<unknown>,
-    values: readonly Values[],
+    values: readonly ParameterValues[],
   ): Promise<number[]> {
     if (this.#yieldIfDue === undefined) return super.executeEach(statement, values)
     const changed: number[] = []
@@ -90,7 +93,10 @@ export class Transaction extends StoreDb implements Tx {
     return changed
   }
 
-  override async insertRows(insert: Statement<unknown>, rows: readonly Values[]): Promise<void> {
+  override async insertRows(
+    insert: Statement<unknown>,
+    rows: readonly ParameterValues[],
+  ): Promise<void> {
     if (this.#yieldIfDue === undefined) return super.insertRows(insert, rows)
     for (let start = 0; start < rows.length; start += SLICE) {
       await super.insertRows(insert, rows.slice(start, start + SLICE))

@@ -71,9 +71,12 @@ export type CommitPace = {
 
 /** The longest time from the end of a group to the next one. */
 const PACE_MS = 5
-/** So many callers are a load. */
+/** From this number of callers on, the pace of commits applies. */
 const MANY_CALLERS = 4
-/** The share of the known callers that is enough: some were the server's own work, which comes at any time. */
+/**
+ * The share of the known callers that is enough: some callers were the server's own work, which comes at
+ * any time.
+ */
 const ENOUGH = 0.8
 
 export function createWriter(deps: Deps, pace: CommitPace = createCommitPace(now)): Writer {

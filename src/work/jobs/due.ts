@@ -12,7 +12,7 @@ import type { Store } from '../../store/store.ts'
 
 export type DueKinds = {
   kinds: readonly string[]
-  /** A project has at most one active job of each kind. Jobs without a project are not limited. */
+  /** A project has at most one active job of each kind. Jobs without a project have no such limit. */
   onePerProject: boolean
 }
 
@@ -22,8 +22,8 @@ export type DueKinds = {
  * beside its own, narrower one: the planner does not derive one from the other.
  */
 const isWaiting = sql`state = 'waiting'`
-export const isActive = sql`state = 'active'`
-export const isUnfinished = sql`state in ('waiting', 'active')`
+export const isActiveJob = sql`state = 'active'`
+export const isUnfinishedJob = sql`state in ('waiting', 'active')`
 
 const hasNoneActive = sql`not exists (
   select 1 from jobs as other
@@ -57,18 +57,18 @@ export async function isWorkDue(
     const kinds = some.flatMap((group) => group.kinds)
     if (kinds.length > 0 && (await isAny(store, isDue({ kinds, onePerProject }, now)))) return true
   }
-  return isAny(store, and(isActive, lte(jobs.leaseUntil, now)))
+  return isAny(store, and(isActiveJob, lte(jobs.leaseUntil, now)))
 }
 
 /** When the next job of these kinds becomes due after `now`, or the next lease ends. */
-export async function findNextDue(
+export async function findNextDueJob(
   { read }: Pick<Store, 'read'>,
   groups: readonly DueKinds[],
   now: number,
 ): Promise<number | undefined> {
   const kinds = groups.flatMap((group) => group.kinds)
-  const isLater = and(isUnfinished, isWaiting, gt(jobs.runAt, now), inArray(jobs.kind, kinds))
-  const isLeased = and(isActive, gt(jobs.leaseUntil, now))
+  const isLater = and(isUnfinishedJob, isWaiting, gt(jobs.runAt, now), inArray(jobs.kind, kinds))
+  const isLeased = and(isActiveJob, gt(jobs.leaseUntil, now))
   const [waiting] = await read
     .select({ at: min(jobs.runAt) })
     .from(jobs)
@@ -96,7 +96,7 @@ export function selectDue(
 
 function isDue({ kinds, onePerProject }: DueKinds, now: number): SQL | undefined {
   return and(
-    isUnfinished,
+    isUnfinishedJob,
     isWaiting,
     lte(jobs.runAt, now),
     inArray(jobs.kind, [...kinds]),

@@ -20,7 +20,7 @@ import { newId } from '../../store/ids.ts'
 import { type Job, jobProgress, jobs } from '../../store/schema/jobs.ts'
 import type { Tx } from '../../store/write/transaction.ts'
 import { TICK_PREFIX } from './cron.ts'
-import { isActive, selectDue } from './due.ts'
+import { isActiveJob, selectDue } from './due.ts'
 
 export type ClaimedJob = Job & { leaseId: string }
 /** Identifies an active job and proves that the caller holds its lease. */
@@ -68,7 +68,7 @@ type JobClaim = {
 
 /** Puts back lost jobs without counting the attempt; jobs that were lost too often fail. */
 export async function putBackLostJobs(tx: Tx, now: number): Promise<void> {
-  const isLost = and(isActive, lte(jobs.leaseUntil, now))
+  const isLost = and(isActiveJob, lte(jobs.leaseUntil, now))
   const lost = {
     leaseId: null,
     leaseUntil: null,
@@ -93,7 +93,7 @@ export async function putBackLostJobs(tx: Tx, now: number): Promise<void> {
  * other process runs and this process has claimed nothing.
  */
 export async function endLeases(tx: Tx, now: number): Promise<void> {
-  await tx.update(jobs).set({ leaseUntil: now }).where(isActive)
+  await tx.update(jobs).set({ leaseUntil: now }).where(isActiveJob)
 }
 
 /**
@@ -190,7 +190,7 @@ function updateJobs(tx: Tx) {
 }
 
 async function change(tx: Tx, { id, leaseId }: LeasedJob, changes: Changes): Promise<boolean> {
-  const isOfLease = and(eq(jobs.id, id), eq(jobs.leaseId, leaseId), isActive)
+  const isOfLease = and(eq(jobs.id, id), eq(jobs.leaseId, leaseId), isActiveJob)
   const changed = await updateJobs(tx).set(changes).where(isOfLease).returning({ id: jobs.id })
   return changed.length > 0
 }

@@ -21,7 +21,7 @@ import { lookAfterWrites } from '../../store/look-after-writes.ts'
 import type { Store } from '../../store/store.ts'
 import { type Loop, type LoopRun, runEvery, settlesWithin, startLoop } from '../loop.ts'
 import { type CronEntry, startCron, TICK_PREFIX } from './cron.ts'
-import { type DueKinds, findNextDue, isWorkDue } from './due.ts'
+import { type DueKinds, findNextDueJob, isWorkDue } from './due.ts'
 import { enqueueJob } from './enqueue.ts'
 import {
   type ClaimedJob,
@@ -78,7 +78,7 @@ const DEFAULT_CONCURRENCY = 4
 const DEFAULT_LEASE_MS = MINUTE_MS
 /** After a write, and after a failure. */
 const POLL_MS = 1000
-/** The clock may have jumped. */
+/** The longest wait between two looks, because the clock may jump. */
 const MAX_WAIT_MS = MINUTE_MS
 const DELETE_EXPIRED_EVERY_MS = HOUR_MS
 const COMPLETED_RETENTION_MS = 7 * DAY_MS
@@ -102,7 +102,7 @@ export function startJobs(options: JobsOptions): Jobs {
     running: new Map(),
     deletedExpiredAt: 0,
   }
-  // First: it throws if a schedule is wrong.
+  // Comes first, because it throws if a schedule is wrong.
   const tickOf = (entry: CronEntry) => tick(state, entry).then(() => loop.wake())
   const cronTimers = startCron({ log: state.log, tick: tickOf }, cron)
   const loop: Loop = startLoop({
@@ -124,7 +124,7 @@ export function startJobs(options: JobsOptions): Jobs {
   }
 }
 
-/** Claims the jobs that are due. Returns after how many ms others are. */
+/** Claims the jobs that are due. Returns the time (ms) until others become due. */
 async function poll(state: JobsState, loop: LoopRun): Promise<number> {
   await deleteExpired(state)
   const free = freeGroups(state)
@@ -136,11 +136,11 @@ async function poll(state: JobsState, loop: LoopRun): Promise<number> {
 }
 
 /**
- * How long no job becomes due that the last look did not see: one that has become due since then is due now.
- * Jobs that wait for a slot are claimed when a job ends.
+ * Returns the time (ms) until a job becomes due that the last look did not see; 0 if it is due by now. Jobs
+ * that wait for a slot are claimed when a job ends.
  */
 async function findWaitMs({ store, groups, now }: JobsState, lookedAt: number): Promise<number> {
-  const at = await findNextDue(store, groups, lookedAt)
+  const at = await findNextDueJob(store, groups, lookedAt)
   return at === undefined ? MAX_WAIT_MS : Math.max(0, Math.min(MAX_WAIT_MS, at - now()))
 }
 

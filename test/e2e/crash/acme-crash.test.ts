@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { DAY_MS, MINUTE_MS } from '../../../src/base/clock.ts'
-import { findHeld } from '../../../src/features/operation/acme/folder.ts'
+import { findCurrent } from '../../../src/features/operation/acme/folder.ts'
 import { childProgram } from '../../child-program.ts'
 import { type Authority, createAuthority, idOf, textOf } from '../../fakes/authority.ts'
 import type { ToParent } from './acme-child.ts'
@@ -67,7 +67,7 @@ async function setUp(t: TestContext) {
 }
 
 async function assertHeld(acme: string, { orders }: Authority): Promise<void> {
-  const held = await findHeld(acme)
+  const held = await findCurrent(acme)
   const fingerprints = orders.flatMap(({ chain }) => (chain === null ? [] : [idOf(chain)]))
   assert.ok(held !== undefined)
   assert.equal(idOf(held.certificate.toString()), fingerprints.at(-1), 'the newest is in use')
@@ -88,7 +88,7 @@ for (const step of STEPS) {
     await run(step)
     const orders = authority.orders.length
     assert.equal(orders, 1)
-    assert.equal(await findHeld(acme), undefined)
+    assert.equal(await findCurrent(acme), undefined)
     const begun = await run()
     assert.match(begun ?? '', /stopped during the order\. The next attempt is at /)
     assert.ok((await files()).every((name) => !name.endsWith('.unfinished')))
@@ -125,10 +125,10 @@ test('F6: an order that is killed once its certificate is in place is not repeat
 test('F6: a renewal that is killed when its successor was issued is ordered again, and the old one kept', async (t) => {
   const { acme, authority, clock, run, files } = await setUp(t)
   await run()
-  const first = await findHeld(acme)
+  const first = await findCurrent(acme)
   clock.now += 70 * DAY_MS
   await run('certificate')
-  assert.equal((await findHeld(acme))?.certificate.fingerprint, first?.certificate.fingerprint)
+  assert.equal((await findCurrent(acme))?.certificate.fingerprint, first?.certificate.fingerprint)
   assert.equal(authority.orders.length, 2)
   await run()
   assert.equal(authority.orders.length, 2)

@@ -15,7 +15,7 @@ import { type OpenCore, openCore } from '../../../src/core/open-core.ts'
 import { startLazyReader } from '../../../src/features/ground/events/readers.ts'
 import { analyticsHandler } from '../../../src/features/insight/analytics/counting/follow-events.ts'
 import { deleteProject, resetProject } from '../../../src/features/operation/erasure/end-project.ts'
-import { listTables } from '../../../src/features/operation/erasure/parts.ts'
+import { listErasedTables } from '../../../src/features/operation/erasure/parts.ts'
 import { createProject } from '../../../src/features/tenancy/accounts/projects/projects.ts'
 import { eq, sql } from '../../../src/store/drizzle.ts'
 import { takeServeLock } from '../../../src/store/files/serve-lock.ts'
@@ -55,7 +55,7 @@ export async function crashReset(t: TestContext, crash: Crash): Promise<number> 
         const left = await countOf(core.store.read, name, id)
         // Its own job stays, as a finished one.
         if (name === 'jobs') assert.equal(left, 1)
-        else if (listTables(DUTIES.tables, 'deletion').includes(name))
+        else if (listErasedTables(DUTIES.tables, 'deletion').includes(name))
           assert.ok(left > 0 || !FILLED.includes(name), name)
         else assert.equal(left, 0, name)
       }

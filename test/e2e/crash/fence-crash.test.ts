@@ -14,7 +14,7 @@ import {
   generationFileOf,
   readGeneration,
 } from '../../../src/features/ground/fence/generation-file.ts'
-import { HELD_UNTIL, SERVER } from '../../../src/features/ground/fence/rows.ts'
+import { FENCED_UNTIL, SERVER } from '../../../src/features/ground/fence/rows.ts'
 import { sql } from '../../../src/store/drizzle.ts'
 import { newId } from '../../../src/store/ids.ts'
 import { sessions } from '../../../src/store/schema/accounts.ts'
@@ -92,7 +92,7 @@ async function readFence({ core }: Program) {
     fences: await one(sql`select group_concat(project_id) from
       (select project_id from fences order by project_id)`),
     campaigns: await one(sql`select group_concat(pause_reason) from campaigns`),
-    heldJobs: await one(sql`select count(*) from jobs where run_at = ${HELD_UNTIL}`),
+    heldJobs: await one(sql`select count(*) from jobs where run_at = ${FENCED_UNTIL}`),
     sessions: await one(sql`select count(*) from sessions`),
   }
 }

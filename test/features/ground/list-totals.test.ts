@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { MINUTE_MS } from '../../../src/base/clock.ts'
 import {
-  addCounts,
+  addRowCounts,
   countStretches,
   createListTotals,
 } from '../../../src/features/ground/list-totals.ts'
@@ -151,8 +151,8 @@ test('rows are counted stretch after stretch', async () => {
   assert.deepEqual(counted, { total: 24, isLong: true })
   const short = await countStretches<number>(async () => ({ count: 4, end: undefined }))
   const deps = { listTotals: { stretch: 10 } }
-  assert.deepEqual(addCounts(deps, [short]), { total: 4, isLong: false })
-  assert.deepEqual(addCounts(deps, [short, counted]), { total: 28, isLong: true })
-  assert.deepEqual(addCounts(deps, [short, short]), { total: 8, isLong: false })
-  assert.deepEqual(addCounts(deps, [short, short, short]), { total: 12, isLong: true })
+  assert.deepEqual(addRowCounts(deps, [short]), { total: 4, isLong: false })
+  assert.deepEqual(addRowCounts(deps, [short, counted]), { total: 28, isLong: true })
+  assert.deepEqual(addRowCounts(deps, [short, short]), { total: 8, isLong: false })
+  assert.deepEqual(addRowCounts(deps, [short, short, short]), { total: 12, isLong: true })
 })

@@ -4,10 +4,10 @@ import fc from 'fast-check'
 import {
   countHops,
   formatReceived,
-  type Hop,
+  type ReceivedHop,
 } from '../../../src/formats/incoming/received-field.ts'
 
-const hop: Hop = {
+const hop: ReceivedHop = {
   clientName: 'mx.sender.test',
   clientAddress: '192.0.2.1',
   hostname: 'mail.example.com',

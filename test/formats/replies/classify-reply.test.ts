@@ -6,13 +6,13 @@ import { classifyLocally, classifyReply } from '../../../src/formats/replies/cla
 import type {
   BounceReason,
   ReplyClass,
+  ReplyVerdict,
   Stage,
-  Verdict,
 } from '../../../src/formats/replies/reply.ts'
 import { withinCpuMs } from '../../cpu-time.ts'
 
 /** Classifies a line such as '550 5.1.1 text' at a stage. */
-function classify(line: string, stage: Stage = 'rcpt', mxHost?: string): Verdict {
+function classify(line: string, stage: Stage = 'rcpt', mxHost?: string): ReplyVerdict {
   const found = /^(\d{3}) ?(?:([245]\.\d+\.\d+) ?)?([\s\S]*)$/.exec(line)
   assert.ok(found, line)
   const [, code, enhancedCode = null, text = ''] = found
@@ -23,7 +23,7 @@ function classify(line: string, stage: Stage = 'rcpt', mxHost?: string): Verdict
 type Row = [line: string, replyClass: ReplyClass, reason: BounceReason, stage?: Stage]
 
 /** Replies with class and reason, grouped by effect; the default stage is `rcpt`. */
-const REPLIES: [title: string, effect: Partial<Verdict>, rows: Row[]][] = [
+const REPLIES: [title: string, effect: Partial<ReplyVerdict>, rows: Row[]][] = [
   [
     'a bad mailbox or domain fails and suppresses the address at once',
     { isFinal: true, isHard: true, isStrike: false },

@@ -7,12 +7,12 @@ import { anyCharacter } from '../../any-character.ts'
 
 /** The pieces of a body, and the memory that it says to keep. */
 async function piecesOf(value: unknown) {
-  const { body, heldBytes = 0 } = largeJson(200, value)
-  if (typeof body === 'string') return { pieces: [body], heldBytes }
+  const { body, reservedBytes = 0 } = largeJson(200, value)
+  if (typeof body === 'string') return { pieces: [body], reservedBytes }
   const pieces = await Array.fromAsync(body as AsyncIterable<Uint8Array>, (piece) =>
     Buffer.from(piece).toString('utf8'),
   )
-  return { pieces, heldBytes }
+  return { pieces, reservedBytes }
 }
 
 test('the joined chunks equal the text of JSON.stringify', async () => {
@@ -36,13 +36,16 @@ test('a small response is one text, with its length', () => {
 test('a record of large texts is serialized in pieces, and its memory is counted', async () => {
   const text = `${'é"\n'.repeat(300_000)}😀`
   const page = { data: [{ metadata: { body: text } }, { metadata: { body: text } }], cursor: null }
-  const { pieces, heldBytes } = await piecesOf(page)
+  const { pieces, reservedBytes } = await piecesOf(page)
   assert.deepEqual(JSON.parse(pieces.join('')), page)
   assert.ok(
     pieces.every((piece) => piece.length <= 3 * 128 * 1024),
     'no piece is long',
   )
-  assert.ok(heldBytes >= 4 * text.length && heldBytes < 4.1 * text.length, `${heldBytes}`)
+  assert.ok(
+    reservedBytes >= 4 * text.length && reservedBytes < 4.1 * text.length,
+    `${reservedBytes}`,
+  )
 })
 
 test('a surrogate pair at a cut keeps its meaning', async () => {

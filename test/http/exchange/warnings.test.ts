@@ -41,8 +41,8 @@ for (const [text, expected] of [
 
 test('octets with warnings are no longer those that all answers share', () => {
   const body = new TextEncoder().encode('{}')
-  const warned = withWarnings({ status: 200, body, headers, heldBytes: 0 }, warnings)
-  assert.equal(warned.heldBytes, undefined)
+  const warned = withWarnings({ status: 200, body, headers, reservedBytes: 0 }, warnings)
+  assert.equal(warned.reservedBytes, undefined)
 })
 
 for (const filling of ['', 'x'.repeat(1_000_000)]) {

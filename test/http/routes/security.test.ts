@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import supertest from 'supertest'
-import { addCounts } from '../../../src/features/insight/reputation/counters.ts'
+import { addHourCounts } from '../../../src/features/insight/reputation/counters.ts'
 import { addMember, addUser, logIn } from '../../session.ts'
 import { useService } from '../service.ts'
 
@@ -13,7 +13,9 @@ const { service, mine, other, call } = useService(
     const at = core.now()
     const startsAt = at - (at % HOUR_MS)
     await core.store.write((tx) =>
-      addCounts(tx, [{ projectId: project.id, startsAt, emails: 200, bounces: 30, complaints: 3 }]),
+      addHourCounts(tx, [
+        { projectId: project.id, startsAt, emails: 200, bounces: 30, complaints: 3 },
+      ]),
     )
   },
 )

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { beforeEach, test } from 'node:test'
-import { getSigningSecret } from '../../../src/features/outreach/webhooks/signing-secret.ts'
+import { readSigningSecret } from '../../../src/features/outreach/webhooks/signing-secret.ts'
 import { createSegment } from '../../../src/features/people/segments/edit-segment.ts'
 import type { HttpClient, HttpRequest, HttpResult } from '../../../src/outbound/http/client.ts'
 import { createWebhookClient } from '../../../src/outbound/http/clients.ts'
@@ -309,7 +309,7 @@ test('the signing secret of workflows is made once, shown again, and rotated', a
   const { body: rotated } = await call('post', '/webhooks/signing-secret/rotate')
   assert.notEqual(rotated.secret, first.body.secret)
   assert.deepEqual((await call('get', '/webhooks/signing-secret')).body, rotated)
-  const foreign = await getSigningSecret(service.core, other.id)
+  const foreign = await readSigningSecret(service.core, other.id)
   assert.notEqual(foreign.secret, rotated.secret)
 })
 

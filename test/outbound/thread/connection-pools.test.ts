@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import type { QueueClass } from '../../../src/base/queue-class.ts'
-import type { PoolSettings, TaskResult, ThreadTask } from '../../../src/outbound/protocol.ts'
+import type { PoolSettings, SmtpTask, TaskResult } from '../../../src/outbound/protocol.ts'
 import type { SmtpSession } from '../../../src/outbound/smtp/session.ts'
 import type { ReadyMessage } from '../../../src/outbound/thread/begun-tasks.ts'
 import { createConnectionPools } from '../../../src/outbound/thread/connection-pools.ts'
@@ -63,7 +63,7 @@ function setUp() {
     return { session: session.isClosed ? null : session, result: result as TaskResult }
   }
 
-  function composeNext({ task }: ThreadTask): ReadyMessage | TaskResult | null {
+  function composeNext({ task }: SmtpTask): ReadyMessage | TaskResult | null {
     if (kinds.get(task) === 'large') return null
     if (kinds.get(task) === 'heavy') return { task, kind: 'heavy' }
     if (kinds.get(task) === 'faulty') throw new TypeError('the thread has no value')
@@ -88,7 +88,7 @@ function setUp() {
   let last = 0
   const add = (pool: string, count: number, queueClass: QueueClass = 10) => {
     pools.setPool({ key: pool, site: 's', messagesPerConnection: 3 } as PoolSettings)
-    for (let at = 0; at < count; at++) pools.add({ task: ++last, pool, queueClass } as ThreadTask)
+    for (let at = 0; at < count; at++) pools.add({ task: ++last, pool, queueClass } as SmtpTask)
     pools.start()
   }
   /** Ends the oldest attempt. */
@@ -226,7 +226,7 @@ test('an unused pool is removed and created again for its next task', async () =
   await endAll()
   clock.at += 30_000
   pools.closeIdle(30_000)
-  assert.throws(() => pools.add({ task: 99, pool: 'a', queueClass: 10 } as ThreadTask), TypeError)
+  assert.throws(() => pools.add({ task: 99, pool: 'a', queueClass: 10 } as SmtpTask), TypeError)
   await settle()
   add('a', 2)
   pools.closeIdle(0)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { Socket } from 'node:net'
 import { afterEach, test } from 'node:test'
 import { createComposedBytes } from '../../../src/outbound/composing/composer.ts'
-import type { PoolSettings, ThreadSettings, ThreadTask } from '../../../src/outbound/protocol.ts'
+import type { PoolSettings, SmtpTask, ThreadSettings } from '../../../src/outbound/protocol.ts'
 import type { Target } from '../../../src/outbound/routing/targets.ts'
 import type { SmtpSession } from '../../../src/outbound/smtp/session.ts'
 import type { ReadyMessage, Withdrawal } from '../../../src/outbound/thread/begun-tasks.ts'
@@ -24,7 +24,7 @@ afterEach(async () => {
 })
 
 const certificate = makeCertificate(['mx.test'])
-const task = { task: 1, recipient: 'a@b.test', reversePath: 'r@s.test' } as ThreadTask
+const task = { task: 1, recipient: 'a@b.test', reversePath: 'r@s.test' } as SmtpTask
 
 /** Sinks on 127.0.0.2, .3 and so on, all on one port, in the order of their preference. */
 async function startSinks(
@@ -112,7 +112,7 @@ async function tryOnce(
 
 type Attempt = {
   session?: SmtpSession | null
-  task?: ThreadTask
+  task?: SmtpTask
   deps?: Partial<TryDeps>
   withdrawal?: Withdrawal
 } & Partial<Pick<TryInput, 'ready' | 'next'>>

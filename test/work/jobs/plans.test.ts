@@ -7,7 +7,7 @@ import { StoreDb } from '../../../src/store/database.ts'
 import { sql } from '../../../src/store/drizzle.ts'
 import { openStore, type Store } from '../../../src/store/store.ts'
 import type { Tx } from '../../../src/store/write/transaction.ts'
-import { findNextDue, isWorkDue } from '../../../src/work/jobs/due.ts'
+import { findNextDueJob, isWorkDue } from '../../../src/work/jobs/due.ts'
 import {
   claimJobs,
   deleteExpiredJobs,
@@ -34,7 +34,7 @@ test('no query of the job loop reads the whole table', async (t) => {
     { kinds: ['long', 'other-long'], onePerProject: true },
   ]
   await isWorkDue({ read: recorder } as unknown as Store, groups, 1)
-  await findNextDue({ read: recorder } as unknown as Store, groups, 1)
+  await findNextDueJob({ read: recorder } as unknown as Store, groups, 1)
   for (const group of groups) {
     await claimJobs(recorder, { ...group, limit: 1, now: 1, leaseUntil: 2 })
   }

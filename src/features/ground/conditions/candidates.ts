@@ -25,7 +25,7 @@ type CandidateContext = { projectId: string; now: number; segments: ReferencedSe
 type CandidateSource = { table: SQL; contactId: SQL; matches: SQL }
 
 /**
- * Each page of a list selects the candidates again. With more of them, this would cost more than it
+ * Each page of a list selects the candidates again. With more candidates, this would cost more than it
  * saves.
  */
 const MAX_LISTED = 2000
@@ -113,7 +113,7 @@ function findEvents(
   }
 }
 
-/** Whoever got an email of the campaign. */
+/** The contacts that got an email of the campaign. */
 function toRecipients(campaignId: string): CandidateSource {
   return {
     table: sql`${emails} ${indexedBy('emails_campaign')}`,

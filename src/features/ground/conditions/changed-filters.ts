@@ -26,12 +26,14 @@ type ChangedFilter = { field: string; operator: Operator }
 export type ChangedFilters = {
   /** Each field and operator once. */
   filters: ChangedFilter[]
-  /** An expression that is true for a row of `contacts` that another rule may decide on. */
+  /**
+   * An expression that is true for a row of `contacts` on which the earlier rules may decide differently.
+   */
   isTouched: SQL
 }
 
 type Walk = {
-  /** The rules of before. */
+  /** The number of the earlier rules. */
   rules: number
   segments: ReferencedSegments
   seen: Set<string>

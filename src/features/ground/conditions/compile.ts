@@ -29,7 +29,7 @@ import {
   compileSubscribedFilter,
 } from './contact-filter.ts'
 import { compileDataFilter } from './data-filter.ts'
-import { type Answers, createAnswers, isUnfit } from './data-fit.ts'
+import { createDataFit, type DataFit, isUnfit } from './data-fit.ts'
 import { type ConditionField, parseField } from './field.ts'
 import type { Filter } from './filter.ts'
 import {
@@ -48,7 +48,9 @@ type ConditionInput = {
 
 const MAX_FILTERS_IN_ALL = 1_000
 const MAX_SEGMENT_DEPTH = 10
-/** Beside the others, so that no condition is refused for them. */
+/**
+ * A limit of their own, so that no condition is refused because of filters that are compiled for answers.
+ */
 const MAX_FILTERS_OF_ANSWERS = 500
 
 /** The relative cost of a filter for one row. */
@@ -77,8 +79,9 @@ export async function compileCondition(
 }
 
 /**
- * Returns the names of the segments below a negation that decide by their members alone, because the limits of
- * answers do not allow to ask for which contacts their conditions have none. @throws AppError as `compileCondition`
+ * Returns the names of segments below a negation that are judged by their member rows alone, because the
+ * limits of answers do not allow asking for which contacts their conditions have no answer.
+ * @throws AppError as `compileCondition`
  */
 export async function findUnasked(
   deps: Pick<Base, 'store' | 'now'>,
@@ -96,25 +99,27 @@ async function createCompiler(
   const segments = await loadReferencedSegments(deps, input)
   return {
     ...{ now: deps.now(), segments, filters: 0, depth: 0, isExact: false },
-    ...{ answersOf: createAnswers(segments), asked: 0, isAnswering: false, unasked: new Map() },
+    ...{ answersOf: createDataFit(segments), asked: 0, isAnswering: false, unasked: new Map() },
   }
 }
 
 type Compiler = {
   now: number
   segments: ReferencedSegments
-  /** Compiled so far. */
+  /** The number of filters compiled so far. */
   filters: number
-  /** Segments around. */
+  /** The number of segments around the present filter. */
   depth: number
-  /** Whether 0 and null differ. */
+  /** Whether the expression must tell 0 from null. */
   isExact: boolean
-  answersOf: (condition: Condition) => Answers
-  /** Filters that were compiled to know of answers of segments with member rows. */
+  answersOf: (condition: Condition) => DataFit
+  /**
+   * The number of filters compiled to find the contacts for which segments with member rows have no answer.
+   */
   asked: number
-  /** Whether one of these is being compiled. */
+  /** Whether such a filter is being compiled. */
   isAnswering: boolean
-  /** Names by id of segments for which the limits do not allow to ask. */
+  /** The names, by id, of segments whose answers the limits do not allow to compile. */
   unasked: Map<string, string>
 }
 type Term = { expression: SQL; cost: number }
@@ -216,9 +221,9 @@ function compileMembership(compiler: Compiler, { operator }: Filter, id: string)
 }
 
 /**
- * Static segments and segments with membership events have member rows; others, a condition. Below a negation, a
- * contact without a member row is unknown where the condition has no answer for the contact. That is asked
- * as far as the limits of answers allow.
+ * Static segments and segments with membership events have member rows; other segments have a condition.
+ * Below a negation, a contact without a member row is unknown if the segment's condition has no answer for
+ * the contact. The expression asks for such contacts as far as the limits of answers allow.
  */
 function isMember(
   compiler: Compiler,

@@ -123,7 +123,7 @@ export function* listFilters({ groups }: Condition): Generator<Filter> {
   }
 }
 
-/** `isStored`: names that no event has are let pass, so that what was saved before goes on as it is. */
+/** `isStored`: the condition was saved before, so names that no event can have are accepted. */
 type Walk = { errors: FieldError[]; filters: number; groups: number; isStored: boolean }
 type JsonNode = { value: unknown; path: string; depth: number }
 

@@ -12,7 +12,7 @@ import { contacts } from '../../../store/schema/contacts.ts'
 import { events } from '../../../store/schema/events.ts'
 import { emails } from '../../../store/schema/messages.ts'
 import { isAutomaticRow, RECEIVED } from './automatic-mail.ts'
-import { startOfDay } from './dates.ts'
+import { startOfUtcDay } from './dates.ts'
 
 type InstantFilter = {
   column: 'createdAt' | 'updatedAt'
@@ -23,12 +23,12 @@ type InstantFilter = {
 }
 
 type EventFilter = {
-  /** As stored. Of bounces only final ones count, of received mail only that of a person. */
+  /** The stored name of the event. Only final bounces count, and only received mail of a person. */
   name: string
   operator: OperatorOf<'event'>
   /** The start of the span, for operators with one. */
   since: number
-  /** Only events of the email that this campaign sent to the contact: there is one at most. */
+  /** Counts only events of the email that this campaign sent to the contact: one email at most. */
   campaignId?: string | undefined
 }
 
@@ -114,7 +114,7 @@ export function compileEventFilter({ name, operator, since, campaignId }: EventF
 }
 
 function isOnDay(at: (typeof contacts)['createdAt' | 'updatedAt'], instant: number): SQL {
-  const from = startOfDay(instant)
+  const from = startOfUtcDay(instant)
   return sql`(${at} >= ${from} and ${at} < ${from + DAY_MS})`
 }
 

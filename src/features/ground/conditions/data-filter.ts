@@ -113,8 +113,8 @@ function isOnDay({ value }: DataField, day: string): SQL {
 }
 
 /**
- * Most values have no such part, so the part is searched first: in a list, in its JSON. There, a part
- * with characters that JSON escapes is spelled otherwise.
+ * Most values lack the part, so a search in the text of the value comes first; the text of a list is its
+ * JSON. A part with characters that JSON escapes is spelled otherwise there, so its type is asked first.
  */
 function hasPart(field: DataField, part: unknown): SQL {
   const text = String(part)
@@ -165,7 +165,7 @@ function hasElement({ key }: DataField, values: readonly unknown[]): SQL {
   return sql`exists (select 1 from ${eachElement(contacts.data, key)} where ${isOne})`
 }
 
-/** `strings` are all texts, of which `days` are the UTC days of those that are dates. */
+/** `strings`: all texts. `days`: the UTC days of the texts that are dates. */
 function sortValues(values: readonly unknown[]) {
   const strings = values.filter((value) => typeof value === 'string')
   const dates = strings.map((text) => parseDataDate(text))

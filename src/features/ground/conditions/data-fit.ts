@@ -34,9 +34,9 @@ type JudgedData = { key: string; operator: OperatorOf<'data'>; value: unknown }
  * the number of filters that are compiled to find such contacts, with the filters of segments. `depth`: the
  * segments around the innermost filter.
  */
-export type Answers = { mayLack: boolean; filters: number; depth: number }
+export type DataFit = { mayLack: boolean; filters: number; depth: number }
 
-const OF_ROWS: Answers = { mayLack: false, filters: 1, depth: 0 }
+const OF_ROWS: DataFit = { mayLack: false, filters: 1, depth: 0 }
 
 /** Returns the types that the operator cannot judge. */
 export function unfitTypes({ operator, value }: Omit<JudgedData, 'key'>): readonly DataType[] {
@@ -83,10 +83,10 @@ export function isUnfit({ key, ...judged }: JudgedData): SQL | undefined {
 }
 
 /** Returns a function that looks at each segment once. The segments have no loops. */
-export function createAnswers(segments: ReferencedSegments): (condition: Condition) => Answers {
-  const known = new Map<string, Answers>()
+export function createDataFit(segments: ReferencedSegments): (condition: Condition) => DataFit {
+  const known = new Map<string, DataFit>()
 
-  function ofSegment(id: string): Answers {
+  function ofSegment(id: string): DataFit {
     const segment = segments.get(id)
     if (segment?.condition === undefined) return OF_ROWS
     const found = known.get(id) ?? ofCondition(segment.condition)
@@ -95,8 +95,8 @@ export function createAnswers(segments: ReferencedSegments): (condition: Conditi
     return { ...found, depth: found.depth + 1 }
   }
 
-  function ofCondition(condition: Condition): Answers {
-    const sum: Answers = { mayLack: false, filters: 0, depth: 0 }
+  function ofCondition(condition: Condition): DataFit {
+    const sum: DataFit = { mayLack: false, filters: 0, depth: 0 }
     for (const filter of listFilters(condition)) {
       const { operator, value } = filter
       const parsed = parseField(filter)

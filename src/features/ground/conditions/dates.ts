@@ -10,7 +10,7 @@ export function parseDataDate(text: string): number | undefined {
 }
 
 /** Returns the start of the UTC day. */
-export function startOfDay(instant: number): number {
+export function startOfUtcDay(instant: number): number {
   return Math.floor(instant / DAY_MS) * DAY_MS
 }
 

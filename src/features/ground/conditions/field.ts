@@ -113,7 +113,9 @@ type Grammar = {
   isData: boolean
 }
 
-/** Says which fields there are, and which one is meant: conditions and workflows ask for fields. */
+/**
+ * Lists the known fields, and suggests the field that was probably meant; for conditions and workflows.
+ */
 export function explainUnknown(
   field: string,
   { forms, columns, prefixes, isData }: Grammar,

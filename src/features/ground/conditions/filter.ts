@@ -38,7 +38,7 @@ export type Filter = {
   operator: Operator
   value?: unknown
   unit?: Unit
-  /** Of `email.<activity>`: what happened to the email of this campaign. */
+  /** For a field `email.<activity>`: counts only what happened to the email of this campaign. */
   campaignId?: string
 }
 
@@ -50,8 +50,8 @@ const MAX_TEXT_LENGTH = 1000
 const MAX_SPAN_DAYS = 36_500
 
 /**
- * Parses a filter; drops a value or a unit that has no meaning. Passes errors to `addError` and
- * then returns undefined. A stored one may name an event that cannot occur.
+ * Parses a filter; drops a value or a unit that has no meaning. Passes errors to `addError` and then
+ * returns undefined. A stored filter may name an event that cannot occur.
  */
 export function parseFilter(
   addError: AddError,
@@ -81,7 +81,7 @@ export function parseFilter(
   return operand && ofCampaign && { field, operator, ...operand, ...ofCampaign }
 }
 
-/** An empty object without a campaign; undefined if it is wrong. */
+/** Returns an empty object if the filter names no campaign; undefined if the campaign is wrong. */
 function readCampaign(
   addError: AddError,
   parsedField: ConditionField,

@@ -3,7 +3,7 @@
  * lists that are searched by element, fields and events that nobody has, mail that does not count.
  */
 import { formatInstant, parseZoneless } from '../../../base/clock.ts'
-import type { Finding } from '../../../formats/compose/message-findings.ts'
+import type { MessageFinding } from '../../../formats/compose/message-findings.ts'
 import type { OperatorOf } from '../../../records/operators.ts'
 import { jsonType } from '../../../store/dialect.ts'
 import { type SQL, sql } from '../../../store/drizzle.ts'
@@ -25,7 +25,9 @@ type Deps = Pick<Base, 'store' | 'now'>
 type MisfitsInput = { projectId: string; condition: Condition; ofSegmentId?: string }
 type Misfits = { filter: Filter; unfit: number; lists: number }
 
-/** Filters on data that are counted, in one walk over the contacts, and names that are looked up. */
+/**
+ * The most filters on data that are counted (in one walk over the contacts), and the most names looked up.
+ */
 const MAX_FILTERS = 20
 const LISTS_ARE_VALUES: readonly string[] = ['contains', 'notContains', 'in', 'notIn']
 const COMES_LATER = 'Nothing, if it comes later; else correct the name.'
@@ -45,7 +47,7 @@ const findCampaign = statement<{ name: string; status: CampaignStatus; sent: num
  * Looks at the filters of the condition itself, not at those of segments. @throws AppError BAD_REQUEST as
  * `compileCondition`
  */
-export async function findMisfits(deps: Deps, input: MisfitsInput): Promise<Finding[]> {
+export async function findMisfits(deps: Deps, input: MisfitsInput): Promise<MessageFinding[]> {
   const { projectId, condition } = input
   const filters = [...listFilters(condition)]
   const counted = await countMisfits(deps, projectId, filters)
@@ -61,8 +63,8 @@ export async function findMisfits(deps: Deps, input: MisfitsInput): Promise<Find
   ]
 }
 
-/** A day is one of UTC, as the operators on days say. */
-function findZoneless(filter: Filter): Finding[] {
+/** A value without a time is no finding: the operators on days say that a day is a day of UTC. */
+function findZoneless(filter: Filter): MessageFinding[] {
   const { value } = filter
   if (parseField(filter)?.kind !== 'instant' || typeof value !== 'string') return []
   const time = parseZoneless(value)
@@ -72,7 +74,7 @@ function findZoneless(filter: Filter): Finding[] {
   return [{ code: 'filter_without_zone', severity: 'info', message, fix }]
 }
 
-function unasked(name: string): Finding {
+function unasked(name: string): MessageFinding {
   const message =
     `For which contacts the segment "${shortenForError(name)}" has no answer is not asked, because the ` +
     'conditions of the segments are too large together. They count as outside of it.'
@@ -84,7 +86,7 @@ async function findLeftOutMail(
   { store }: Deps,
   projectId: string,
   filters: readonly Filter[],
-): Promise<Finding[]> {
+): Promise<MessageFinding[]> {
   const filter = filters.find((one) => isOnReceived(parseField(one)))
   if (filter === undefined) return []
   const [[count = 0] = []] = await store.scan.values<[number]>(
@@ -140,7 +142,7 @@ function sumsOf(key: string, { operator, value }: Filter): [SQL, SQL] {
   ]
 }
 
-function findUnanswered({ filter, unfit }: Misfits): Finding[] {
+function findUnanswered({ filter, unfit }: Misfits): MessageFinding[] {
   if (unfit === 0) return []
   const message =
     `For ${contactsText(unfit)} there is no answer to ${nameOf(filter)}, because their value has another ` +
@@ -149,7 +151,7 @@ function findUnanswered({ filter, unfit }: Misfits): Finding[] {
   return [{ code: 'filter_unanswered', severity: 'warning', message, fix }]
 }
 
-function findLists({ filter, lists }: Misfits): Finding[] {
+function findLists({ filter, lists }: Misfits): MessageFinding[] {
   if (lists === 0) return []
   const have = lists === 1 ? 'has' : 'have'
   const message = `${contactsText(lists)} ${have} a list there, which ${nameOf(filter)} searches by element.`
@@ -165,13 +167,16 @@ function contactsText(count: number): string {
   return count === 1 ? '1 contact' : `${count} contacts`
 }
 
-/** Campaigns that have sent nothing: nobody has got an email of them. */
+/**
+ * Finds campaigns that have sent no email yet, so that a filter on their emails selects nobody or
+ * everybody.
+ */
 export async function findUnsentCampaigns(
   { store }: Pick<Deps, 'store'>,
   projectId: string,
   condition: Condition,
-): Promise<Finding[]> {
-  const findings: Finding[] = []
+): Promise<MessageFinding[]> {
+  const findings: MessageFinding[] = []
   for (const id of listReferences(condition).campaigns.slice(0, MAX_FILTERS)) {
     const found = await store.read.find(findCampaign, { projectId, id })
     if ((found?.sent ?? 0) > 0) continue
@@ -201,8 +206,8 @@ async function findUnknownNames(
   { store }: Deps,
   projectId: string,
   filters: readonly Filter[],
-): Promise<Finding[]> {
-  const findings = new Map<string, Finding>()
+): Promise<MessageFinding[]> {
+  const findings = new Map<string, MessageFinding>()
   for (const filter of filters) {
     const field = parseField(filter)
     const name = shortenForError(filter.field)
@@ -221,7 +226,7 @@ async function findUnknownNames(
   return [...findings.values()].slice(0, MAX_FILTERS)
 }
 
-function missing(kind: 'event' | 'field', name: string, effect: string): Finding {
+function missing(kind: 'event' | 'field', name: string, effect: string): MessageFinding {
   return {
     code: 'filter_unknown_name',
     severity: 'warning',

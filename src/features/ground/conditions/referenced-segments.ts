@@ -17,7 +17,7 @@ export type ReferencedSegment = {
   hasMembers: boolean
   /** Undefined for a STATIC segment. */
   condition: Condition | undefined
-  /** The rules that its members were last computed by (`changed-filters.ts`). */
+  /** The version of the rules by which its members were last computed (`changed-filters.ts`). */
   filterRules: number
 }
 
@@ -28,8 +28,8 @@ type SegmentQuery = { projectId: string; condition: Condition; ofSegmentId?: str
 const MAX_REFERENCED_SEGMENTS = 1_000
 
 /**
- * Returns the segments by id. With one that is missing or damaged, nobody can say who is in those that
- * refer to it, not even by their member rows, which no computation keeps up to date any more.
+ * Returns the segments by id. A missing or damaged segment is an error for every segment that refers to it,
+ * even for one with member rows: nothing keeps these rows up to date any more.
  * @throws AppError BAD_REQUEST for an unknown segment, a damaged condition, a loop, or more than 1,000
  *   segments
  */

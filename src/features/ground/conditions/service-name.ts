@@ -1,5 +1,5 @@
 /**
- * Nobody but the service makes events below `email.`, so a name there that the service does not know never
+ * Only the service makes events below `email.`, so a name there that the service does not know never
  * occurs: a trigger, a wait or a condition that names it is a misspelling. Below the other beginnings
  * (`contact.created`) projects may have events of their own.
  */
@@ -16,7 +16,7 @@ const NAMES: readonly string[] = [
   ]),
 ]
 
-/** Why no event can have the name; undefined if one can. */
+/** Says why no event can have the name; undefined if an event can. */
 export function faultInServiceName(name: string): string | undefined {
   if (!name.startsWith(PREFIX) || NAMES.includes(name)) return undefined
   const shown = shortenForError(name)

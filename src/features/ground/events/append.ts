@@ -21,7 +21,7 @@ export type NewEvent = {
   /** Any JSON for a client's event. */
   data: unknown
   at: number
-  /** Of an event that an execution of a workflow made: the executions that led to it. */
+  /** For an event that an execution of a workflow made: how many executions led to it. */
   depth?: number | undefined
 }
 
@@ -62,8 +62,8 @@ export async function appendEvents(tx: Tx, events: readonly NewEvent[]): Promise
 }
 
 /**
- * Appends one event for many contacts, in a third of the time; `seq` follows their order. `depths`: of the
- * events of contacts that an execution changed.
+ * Appends one event for many contacts, in a third of the time; `seq` follows their order. `depths`: by
+ * contact, for events that an execution led to.
  */
 export async function appendForContacts(
   tx: Tx,

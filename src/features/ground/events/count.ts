@@ -2,7 +2,7 @@
 import { eachOf, indexedBy } from '../../../store/dialect.ts'
 import { type SQL, sql } from '../../../store/drizzle.ts'
 import type { Base } from '../base.ts'
-import { addCounts, countStretches, type RowCount } from '../list-totals.ts'
+import { addRowCounts, countStretches, type RowCount } from '../list-totals.ts'
 import { type EventCursor, type EventScope, partsOf, spanOf } from './select-page.ts'
 
 type Deps = Pick<Base, 'store' | 'listTotals'>
@@ -17,7 +17,7 @@ export async function countEventsOf(deps: Deps, scope: EventScope): Promise<RowC
   for (let at = 0; at < names.length; at += NAMES_PER_QUERY) {
     counts.push(...(await countNamed(deps, scope, names.slice(at, at + NAMES_PER_QUERY))))
   }
-  return addCounts(deps, counts)
+  return addRowCounts(deps, counts)
 }
 
 function countSource(

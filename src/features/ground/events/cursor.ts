@@ -1,6 +1,6 @@
 /**
- * The cursor after a page of events, in the API: a sealed one, or the id of an event. Activity has
- * `<createdAt>_<seq>`, which older versions had for events, too.
+ * The cursor after a page of events, in the API: a sealed one, or the id of an event. Cursors of activity
+ * have the form `<createdAt>_<seq>`, which older versions used for events, too.
  */
 
 import { MINUTE_MS } from '../../../base/clock.ts'

@@ -3,6 +3,7 @@
  * crash. Events that are recorded after the call stay.
  */
 import { AppError } from '../../../base/errors.ts'
+import type { EventDeletion } from '../../../records/event.ts'
 import { indexedBy } from '../../../store/dialect.ts'
 import { sql } from '../../../store/drizzle.ts'
 import { parameter, statement } from '../../../store/statement.ts'
@@ -16,9 +17,6 @@ import { enqueueForProject } from '../enqueue-for-project.ts'
 import { isUsed, kindOfUser } from '../references/registry.ts'
 import { isReservedEvent } from './reserved.ts'
 import { countEvents, type EventKey, findEventReferences } from './usage.ts'
-
-/** `jobId`: the job that deletes the events, if the deletion is not done yet. */
-type EventDeletion = { deletedCount: number; jobId?: string }
 
 /** `last`: the newest `seq` at the time of the request. */
 type DeletionPayload = EventKey & { last: number; total: number }
@@ -34,7 +32,7 @@ const findNewestSeq = statement<{ last: number | null }>(
   () => sql`select max(seq) as last from events`,
 )
 
-export const deleteBatch = statement(
+export const deleteEventBatch = statement(
   () => sql`delete from events where seq in (
     select seq from events ${indexedBy('events_named')}
     where project_id = ${parameter('projectId')} and name = ${parameter('name')}
@@ -55,7 +53,7 @@ export async function deleteEvents(
   const total = await countEvents(deps, key)
   if (total <= MAX_AT_ONCE) {
     const values = { ...key, last: Number.MAX_SAFE_INTEGER, limit: MAX_AT_ONCE }
-    const write = (tx: Tx) => tx.execute(deleteBatch, values)
+    const write = (tx: Tx) => tx.execute(deleteEventBatch, values)
     return { deletedCount: await deps.store.write(write, { heavyFor: key.projectId }) }
   }
   const jobId = await deps.store.write((tx) => enqueueDeletion(deps, tx, { ...key, total }))
@@ -72,7 +70,7 @@ export async function runEventDeletion(
   const before = from?.deletedCount ?? 0
   const rules = { pace: PACE, heavyFor: undefined, job, until: 'short' as const }
   const deleted = await sweep(deps, rules, async (tx, limit, done) => {
-    const count = await tx.execute(deleteBatch, { ...work, limit })
+    const count = await tx.execute(deleteEventBatch, { ...work, limit })
     const state = { deletedCount: before + done + count }
     const percent = Math.min(99, (100 * state.deletedCount) / work.total)
     await saveProgress(tx, job, { state, percent, at: deps.now() })

@@ -1,14 +1,15 @@
 /**
- * The depth of events: how many executions led to each, one after the other. A start by the event has it.
+ * The depth of an event: how many executions led to it, one after the other. An execution that the event
+ * starts has the same depth.
  *
- * An execution writes the depth into the events that it records. The events of its emails follow later,
- * by many ways, and the row of the email names the execution: their depth is found here. So no email costs
- * more for that.
+ * An execution writes the depth into the events that it records. Events of its emails follow later, by many
+ * ways. Their depth is found here, by the execution that the row of the email names, so that no email costs
+ * more for its depth.
  *
- * What a person does has the depth 0, also in mail of a workflow: a click, a complaint, an answer, an
- * unsubscription by a link. A chain through a person is no faster than the person. Opens are not among them:
- * many mail programs load images on their own. Hits of machines are no events at all, and an answer that a
- * machine sent has a depth of its own (`receiving/process/answered-email.ts`).
+ * What a person does has the depth 0, even in mail of a workflow: a click, a complaint, an answer, an
+ * unsubscription by a link. A chain through a person is no faster than the person. Opens have the depth of
+ * their email, because many mail programs load images on their own. Hits of machines are no events at all,
+ * and an answer that a machine sent has a depth of its own (`receiving/process/answered-email.ts`).
  */
 import { listOf } from '../../../store/dialect.ts'
 import { sql } from '../../../store/drizzle.ts'
@@ -24,7 +25,7 @@ const OF_PERSONS: ReadonlySet<string> = new Set([
   'email.received',
 ])
 
-/** The reason of an unsubscription that nobody asked for. */
+/** The reason of an unsubscription that no person asked for. */
 const OF_BOUNCE = 'bounce'
 
 const listDepths = statement<{ emailId: string; depth: number }>(
@@ -33,12 +34,12 @@ const listDepths = statement<{ emailId: string; depth: number }>(
     where emails.id in ${listOf(parameter('ids'))}`,
 )
 
-/** Whether the events of this name happen without a person, so that they are of the mail's sender. */
+/** Whether events of this name happen without a person: then the email's execution led to them. */
 export function isOfMail(name: string): boolean {
   return name.startsWith('email.') && !OF_PERSONS.has(name)
 }
 
-/** Returns a function that gives the depth of each of the events; 0 for what no execution made. */
+/** Returns a function that gives the depth of each event; 0 if no execution led to the event. */
 export async function readEventDepths(
   queries: Pick<Tx, 'list'>,
   events: readonly Caused[],
@@ -49,7 +50,10 @@ export async function readEventDepths(
     event.depth ?? (followsFromMail(event) ? depths.get(event.emailId ?? '') : undefined) ?? 0
 }
 
-/** The depth of what follows from the emails of executions, by their ids. */
+/**
+ * Returns, by id of an email, the depth of the events that follow from it; only emails of executions are
+ * there.
+ */
 export async function depthsOfEmails(
   queries: Pick<Tx, 'list'>,
   ids: readonly (string | null)[],

@@ -26,7 +26,7 @@ export function followedRows<Row>(
   }
 }
 
-/** The number of the newest row, also of this transaction; 0 before the first. */
+/** The number of the newest row, rows of this transaction included; 0 before the first row. */
 export async function newestSeq(tx: Pick<Tx, 'find'>, table: FollowedTable): Promise<number> {
   return (await tx.find(NEWEST[table]))?.seq ?? 0
 }

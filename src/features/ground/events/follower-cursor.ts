@@ -10,7 +10,10 @@ const list = statement((db) =>
   db.select({ name: eventFollowers.name, seq: eventFollowers.seq }).from(eventFollowers),
 )
 
-/** `cursors`: pairs of a name and a number. The condition tells an upsert from a join. */
+/**
+ * `cursors`: pairs of a name and a number. Without `where true`, SQLite would read `on conflict` as the
+ * `on` of a join.
+ */
 const save = statement(
   () => sql`insert into event_followers (name, seq, updated_at)
     select ${jsonItem(sql`row.value`, 0)}, ${jsonItem(sql`row.value`, 1)}, ${parameter('at')}

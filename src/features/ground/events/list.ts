@@ -25,7 +25,7 @@ type EventQuery = {
   projectId: string
   /** The maximum number of events. */
   limit: number
-  /** Or an alias of it. */
+  /** The stored name of the events, or an alias. */
   name?: string | undefined
   /** The cursor of the previous page, or the id of an event. */
   cursor?: string | undefined

@@ -21,11 +21,11 @@ type Deps = Pick<Base, 'store' | 'log' | 'now'>
 /** For tests. `clock`: ms. */
 type Options = { batch?: number; clock?: () => number }
 
-/** Of events that make nothing; the reader takes fewer if they take long. */
+/** The largest batch, for events that make nothing; the reader takes fewer events if they take long. */
 const URGENT_BATCH = 250
-/** Under load, one transaction handles the events of so long a time. */
+/** Under load, one transaction handles the events of this time. */
 const URGENT_LINGER_MS = 10
-/** What one batch can be; its duration decides. */
+/** The largest batch; how long batches take decides their size. */
 const LAZY_BATCH = 4_000
 const LAZY_LINGER_MS = 500
 

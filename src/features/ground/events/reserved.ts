@@ -1,4 +1,4 @@
-/** Events of the service that have these very names; those of workflows have a contact. */
+/** Names of single events that only the service records, beside whole families such as `email.…`. */
 export const OWN_EVENTS: readonly string[] = [
   'campaign.scheduled',
   'campaign.sent',

@@ -1,22 +1,13 @@
 /** Finds what uses the events of a name, how many there are, and whether they may be deleted. */
+import type { EventUsage } from '../../../records/event.ts'
 import { indexedBy } from '../../../store/dialect.ts'
 import { sql } from '../../../store/drizzle.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Base } from '../base.ts'
 import { storedEventName } from '../conditions/field.ts'
-import type { Reference, References } from '../manifest/reference.ts'
+import type { References } from '../manifest/reference.ts'
 import { findReferences, isUsed } from '../references/registry.ts'
 import { isReservedEvent } from './reserved.ts'
-
-type EventUsage = {
-  usedInSegments: Reference[]
-  usedInWorkflows: Reference[]
-  totalCount: number
-  /** The number of contacts with such an event. */
-  uniqueContacts: number
-  /** False for reserved names, and while something refers to the name. */
-  canDelete: boolean
-}
 
 export type EventKey = { projectId: string; name: string }
 
@@ -46,7 +37,7 @@ export const countContactsByProbe = statement<{ count: number; last: number | nu
         and number > ${parameter('after')} order by number limit ${parameter('limit')}) as asked`,
 )
 
-/** `name`: also an alias of the stored one. */
+/** `name`: the stored name, or an alias. */
 export async function findEventUsage(
   deps: Deps,
   { projectId, name }: EventKey,

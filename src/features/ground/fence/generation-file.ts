@@ -20,7 +20,7 @@ import { findGeneration } from './rows.ts'
 
 export type KnownGeneration = { generation: number; seq: number }
 
-/** `unreadable`: the file is there and says nothing. */
+/** `unreadable`: the file exists, but its content is not valid. */
 type ReadGeneration = KnownGeneration | 'missing' | 'unreadable'
 
 const NAME = 'generation'

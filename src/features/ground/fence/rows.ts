@@ -11,7 +11,7 @@
  *                        numbers (`raiseExecutions`, `raiseDeliveries`)
  *   schedules            enabled, without a next firing
  *   metering batches     `is_held`
- *   jobs                 due at `HELD_UNTIL`, if their effects leave the server (`fence` of the job in its `area.ts`)
+ *   jobs                 due at `FENCED_UNTIL`, if their effects leave the server (`fence` of the job in its `area.ts`)
  *   received mail        not read yet: state `held`
  *
  * The server itself has a row, too, with the id '': of jobs without a project and of received mail.
@@ -26,7 +26,7 @@ import type { Tx } from '../../../store/write/transaction.ts'
 export const SERVER = ''
 
 /** The due time of a held job: the last instant that dates have. */
-export const HELD_UNTIL = 8_640_000_000_000_000
+export const FENCED_UNTIL = 8_640_000_000_000_000
 
 type Queries = Pick<Tx, 'find' | 'list'>
 
@@ -51,7 +51,10 @@ const findLostLog = statement<{ setAt: number; isStanding: number; newestEventAt
     from generations where cause = 'lost-log' order by number desc limit 1`,
 )
 
-/** The last fence for a lost log. `newestEventAt`: of what the database had then; null without events. */
+/**
+ * The last fence for a lost log. `newestEventAt`: the time of the newest event that the database had then;
+ * null without events.
+ */
 export function findLostLogFence(queries: Pick<Tx, 'find'>) {
   return queries.find(findLostLog)
 }

@@ -3,9 +3,9 @@
  * that the database had is held in every project. Mail is put aside behind it (`messages/fenced`), and
  * delivery refuses what is claimed meanwhile, so no server ever acts behind half a fence.
  *
- * Whoever has an old cookie or an old link would have it back with the database, so all sessions,
- * invitations and links of one use end. The next event gets a number that is higher than any that was
- * given before the database was brought back.
+ * Sessions, invitations and links of one use end: an old cookie or link would be valid again in a database
+ * that was brought back. The next event gets a number that is higher than any that was given before the
+ * database was brought back.
  */
 import { listOf, raiseLastNumber, selectLastNumber } from '../../../store/dialect.ts'
 import { sql } from '../../../store/drizzle.ts'
@@ -16,18 +16,18 @@ import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../base.ts'
 import { findKnown, isOlder, type KnownGeneration } from './generation-file.ts'
-import { findGeneration, findLostLogFence, HELD_UNTIL, SERVER } from './rows.ts'
+import { FENCED_UNTIL, findGeneration, findLostLogFence, SERVER } from './rows.ts'
 
 type FenceRequest = {
   cause: FenceCause
-  /** What the file beside the database knew of it (`generation-file.ts`). */
+  /** What the file beside the database knew of the database (`generation-file.ts`). */
   known?: KnownGeneration | undefined
 }
 
 /** `seq`: the last number that events have; the next one gets a higher one. */
 type NewFence = { generation: number; seq: number }
 
-/** More events than anybody has between a copy and the present. */
+/** More than the events that any server records between a copy and the present. */
 const SEQ_GAP = 1_000_000
 
 const AT = parameter('at')
@@ -37,7 +37,10 @@ const findLastEvent = statement<{ seq: number }>(() => selectLastNumber('events'
 const [insertEventNumber, raiseEventNumber] = raiseLastNumber('events', parameter('seq'))
 const raiseEvents = [statement(() => insertEventNumber), statement(() => raiseEventNumber)]
 
-/** A clock that was set back does not release mail. Waiting mail is searched then only. */
+/**
+ * The time of the newest waiting mail, if the newest mail is later than now: the clock was set back, and
+ * mail must not be released by that. Null otherwise, without a search.
+ */
 const findMailUntil = statement<{ until: number | null }>(
   () => sql`select case
       when (select created_at from emails order by id desc limit 1) > ${AT} then (
@@ -67,14 +70,17 @@ const pauseCampaigns = statement(
     where campaigns.status in ('SCHEDULED', 'SENDING') and paused_at is null`,
 )
 
-/** Without a next firing they do not fire; the release finds it again (`workflows/schedule`). */
+/**
+ * A schedule without a next firing does not fire; the release computes the firing again
+ * (`workflows/schedule`).
+ */
 const stopSchedules = statement(
   () => sql`update workflows set next_fire_at = null where next_fire_at is not null`,
 )
 
-/** One that runs loses its lease, and with it the right to go on. */
+/** A running job loses its lease, and with it the right to go on. */
 const holdJobs = statement(
-  () => sql`update jobs set state = 'waiting', run_at = ${HELD_UNTIL}, lease_id = null,
+  () => sql`update jobs set state = 'waiting', run_at = ${FENCED_UNTIL}, lease_id = null,
       lease_until = null, attempts = attempts - (state = 'active'), updated_at = ${AT}
     where state in ('waiting', 'active') and kind in ${listOf(parameter('kinds'))}`,
 )
@@ -108,7 +114,7 @@ const endInvitations = statement(
 const HOLD = [pauseCampaigns, stopSchedules, holdJobs, holdBatches, holdReceived]
 const END = [endSessions, endLinks, endInvitations]
 
-/** No server needs to be stopped for it. */
+/** Sets the fence. Servers may run meanwhile. */
 export async function setFence(
   deps: Pick<Base, 'store' | 'now' | 'duties'>,
   request: FenceRequest,
@@ -117,8 +123,8 @@ export async function setFence(
 }
 
 /**
- * The same if the database knows less than the file did. Returns undefined if another process has set the
- * fence since somebody looked.
+ * Sets the fence if the database still knows less than the file. Returns undefined if another process has
+ * set the fence meanwhile.
  */
 export async function setFenceIfOlder(
   deps: Pick<Base, 'store' | 'now' | 'duties'>,
@@ -130,7 +136,10 @@ export async function setFenceIfOlder(
   })
 }
 
-/** The same for a log that was lost while a server ran that has run since `servedAt` (epoch ms). */
+/**
+ * Sets the fence for a log that was lost under a server that has run since `servedAt` (epoch ms). Returns
+ * undefined if this was done already.
+ */
 export async function setFenceForLog(
   deps: Pick<Base, 'store' | 'now' | 'duties'>,
   { known, servedAt }: { known: KnownGeneration | undefined; servedAt: number },
@@ -150,15 +159,15 @@ async function setIn(
   const { generation, eventSeq, seq } = await beginGeneration(tx, { ...request, at })
   const mailUntil = Math.max(at, (await tx.find(findMailUntil, { at }))?.until ?? 0)
   await tx.execute(insertFences, { generation, at, eventSeq, mailUntil })
-  const values = { at, kinds: JSON.stringify(duties.heldKinds) }
+  const values = { at, kinds: JSON.stringify(duties.fencedKinds) }
   for (const hold of HOLD) await tx.execute(hold, values)
   for (const end of END) await tx.execute(end, values)
   return { generation, seq }
 }
 
 /**
- * For a new database in a folder that had another one: its numbers go on after those, and nothing is
- * held.
+ * Begins a generation in a new database whose folder had another one: numbers go on after those of the old
+ * database, and nothing is held.
  */
 export async function continueGeneration(
   { store, now }: Pick<Base, 'store' | 'now'>,
@@ -167,7 +176,7 @@ export async function continueGeneration(
   return store.write((tx) => beginGeneration(tx, { cause: 'start', known, at: now() }))
 }
 
-/** `eventSeq`: the last number of an event before. */
+/** `eventSeq`: the last number of an event before the fence. */
 async function beginGeneration(
   tx: Tx,
   { cause, known, at }: FenceRequest & { at: number },

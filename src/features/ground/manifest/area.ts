@@ -13,11 +13,14 @@ export type Area<Parts> = {
   name: string
   /** What runs in the server until it stops, in the order of the starts. They stop in reverse. */
   loops: readonly LoopStart<Parts>[]
-  /** What the readers of events pass them to (`events/readers.ts`); an earlier area gets them first. */
+  /**
+   * The handlers to which readers pass events (`events/readers.ts`); handlers of earlier areas get them
+   * first.
+   */
   urgentHandlers?: readonly ((parts: Parts) => UrgentHandler)[]
   lazyHandlers?: readonly ((parts: Parts) => LazyHandler)[]
   jobs: readonly AreaJob<Parts>[]
-  /** What goes once it is old; a job of its own name deletes it. */
+  /** Retentions of rows that are deleted once they are old, each by a job of its own name. */
   retentions: readonly Retention[]
   /** A table stands before those that refer to it. */
   tables: readonly TableDuties[]
@@ -25,9 +28,9 @@ export type Area<Parts> = {
 }
 
 /** Null: the configuration needs no such loop. */
-type LoopStart<Parts> = (parts: Parts) => Loop | null | Promise<Loop | null>
+type LoopStart<Parts> = (parts: Parts) => AreaLoop | null | Promise<AreaLoop | null>
 
-export type Loop = { stop: (graceMs: number) => Promise<unknown> }
+export type AreaLoop = { stop: (graceMs: number) => Promise<unknown> }
 
 type JobRun<Parts> = (parts: Parts, job: RunningJob) => Promise<unknown>
 
@@ -47,21 +50,24 @@ type ScheduledJob<Parts> = {
 /** A job that requests enqueue. It saves its progress. */
 type RequestedJob<Parts> = {
   name: string
-  /** As above. Each project runs one job of a kind at a time, so with two none holds up all others. */
+  /**
+   * The slots of this kind. Each project runs one job of a kind at a time, so with two no project holds up
+   * all others.
+   */
   atOnce: number
   /**
    * What a fence does with the jobs that exist: those whose effects leave the server are held, also the
    * indirect ones (contacts that change make events, which start workflows and webhooks). The others run:
    * they delete, count, or look.
    */
-  fence: 'held' | 'runs'
+  fence: 'waits' | 'runs'
   run: JobRun<Parts>
 }
 
-/** What the areas hand in together, without what runs. */
+/** What the areas hand in together, except for loops, handlers, jobs and retentions. */
 export type Duties = {
   tables: readonly TableDuties[]
   references: readonly ReferenceSource[]
   /** The kinds whose jobs a fence holds. */
-  heldKinds: readonly string[]
+  fencedKinds: readonly string[]
 }

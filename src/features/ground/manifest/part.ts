@@ -8,7 +8,7 @@ import { parameter, statement } from '../../../store/statement.ts'
  * The parameters are those of `PartValues`; `erase` takes a `limit` too and deletes as many rows at
  * most.
  */
-export type Part = {
+export type TablePart = {
   table: string
   /** Keeps the ids of the rows that `erase` deletes next. */
   keep: Statement<unknown> | undefined
@@ -21,7 +21,7 @@ export type Part = {
 /** `jobId`: the job that erases. `before`: lines of the request log from then on stay. `at`: now. */
 export type PartValues = { projectId: string; jobId: string; before: number; at: number }
 
-/** `from`: what follows the word, with the condition. `key`: what identifies a row. */
+/** `from`: the table and the condition after the word FROM. `key`: what identifies a row. */
 export type PartSpec = {
   key?: () => SQL
   from?: () => SQL
@@ -38,7 +38,7 @@ export function ownOf(table: string): SQL {
   return sql`(select id from ${sql.raw(table)} where ${isOwn})`
 }
 
-export function partOf(table: string, spec: PartSpec = {}): Part {
+export function partOf(table: string, spec: PartSpec = {}): TablePart {
   const key = spec.key ?? rowNumber
   const from = spec.from ?? (() => sql`${sql.raw(table)} where ${isOwn}`)
   const erase = () => sql`delete from ${sql.raw(table)} where (${key()}) in (

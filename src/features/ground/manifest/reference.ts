@@ -1,5 +1,5 @@
 /** What an area says of its tables that refer to definitions (`references/registry.ts`). */
-import type { Tx } from '../../../store/write/transaction.ts'
+import type { Queries } from '../../../store/write/transaction.ts'
 
 /** The used object. A field is a key of contact data, or a column of contacts. */
 export type Referent =
@@ -29,7 +29,4 @@ export type ReferenceSource = {
 
 /** The kinds of users. `workflowSteps` are the steps of the workflows. */
 type Label = (typeof LABELS)[number]
-/** A transaction, or a connection for reading. */
-export type Queries = Pick<Tx, 'select'>
-
 export const LABELS = ['segments', 'templates', 'campaigns', 'workflows', 'workflowSteps'] as const

@@ -11,7 +11,7 @@ import {
   sql,
 } from '../../../store/drizzle.ts'
 import type { Row } from '../../../store/snapshot/row-reader.ts'
-import { type Part, type PartSpec, partOf } from './part.ts'
+import { type PartSpec, partOf, type TablePart } from './part.ts'
 
 export type TableDuties = {
   table: SQLiteTable
@@ -32,7 +32,7 @@ export type TableDuties = {
  *   never     they survive the project
  */
 export type Erasure =
-  | { when: 'reset' | 'deletion'; part: Part; after: readonly string[] }
+  | { when: 'reset' | 'deletion'; part: TablePart; after: readonly string[] }
   | { when: 'first' | 'owner' | 'never' }
 
 export type ExportedTable = {

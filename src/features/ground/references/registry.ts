@@ -5,10 +5,10 @@
  * `area.ts` of its area; `test/features/ground/references/registry.test.ts` fails while the schema has such a
  * column without a source.
  */
+import type { Queries } from '../../../store/write/transaction.ts'
 import { type Condition, listReferences } from '../conditions/condition.ts'
 import {
   LABELS,
-  type Queries,
   type Reference,
   type ReferenceQuery,
   type ReferenceSource,

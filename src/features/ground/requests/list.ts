@@ -52,7 +52,9 @@ export async function listRequests(
   let isEnd = false
   for (let read = 0; !isEnd && found.length <= limit && read < MAX_ROWS; read += STRETCH) {
     const wanted = limit + 1 - found.length
-    const rows = await deps.store.scan.all<RequestRow>(selectStretch(query, { after, wanted }))
+    const rows = await deps.store.scan.all<RequestRow>(
+      selectRequestStretch(query, { after, wanted }),
+    )
     found.push(...rows)
     if (rows.length === wanted) break
     const [last] = await deps.store.scan.all<Position>(selectStretchEnd(query, after))
@@ -102,7 +104,7 @@ export function countStretch(
 }
 
 /** The rows of a stretch that match, at most `wanted`. */
-export function selectStretch(
+export function selectRequestStretch(
   query: RequestQuery,
   { after, wanted }: { after: Position | undefined; wanted: number },
 ): SQL {

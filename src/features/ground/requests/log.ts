@@ -29,7 +29,7 @@ export type RequestLogEntry = {
   ip: string | null
   userAgent: string | null
   errorCode: string | null
-  /** Without a code: the first warning of an answer. */
+  /** The message of the error. Without an error code: the first warning of the answer. */
   errorMessage: string | null
   requestSizeBytes: number
   responseSizeBytes: number
@@ -43,13 +43,16 @@ export type RequestLog = {
 }
 
 const FLUSH_AFTER_MS = 1000
-/** So long a batch waits for others with which it can share a commit. */
+/** How long a batch waits for other writes with which it can share a commit. */
 const PATIENCE_MS = 30
 const BATCH_ROWS = 250
 const MAX_WAITING = 20_000
 const MAX_TEXT_LENGTH = 500
 
-/** Lines come a moment after their request: none names a project that has been deleted since. */
+/**
+ * The projects that still exist. Lines are written a moment after their requests, and lines of projects
+ * deleted meanwhile are dropped.
+ */
 const listLiving = statement((db) =>
   db
     .select({ id: projects.id })

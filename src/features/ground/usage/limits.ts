@@ -18,14 +18,14 @@ export type Limit = { name: UsageCategory | 'shared'; limit: number; used: numbe
 
 type Deps = Pick<Base, 'config'>
 
-/** Of one category. The shared limit is the last one. */
+/** The limits of one category. The shared limit is the last one. */
 export function limitsFor(deps: Deps, use: Use, category: UsageCategory): Limit[] {
   const limit = use.limits[category]
   const own = limit === null ? [] : [{ name: category, limit, used: use.used[category] }]
   return [...own, ...sharedLimit(deps, use)]
 }
 
-/** Of all categories. */
+/** The limits of all categories. */
 export function allLimits(deps: Deps, use: Use): Limit[] {
   const own = CATEGORIES.flatMap((name) => {
     const limit = use.limits[name]

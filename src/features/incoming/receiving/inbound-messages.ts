@@ -82,7 +82,7 @@ export async function countInboundMessages({
 export type ShownMessage = InboundMessage & { isWithheld: boolean }
 
 /** Reads one message. `raw`: null if deleted or withheld. @throws AppError RESOURCE_NOT_FOUND */
-export async function getInboundMessage(
+export async function loadInboundMessage(
   { store }: Pick<Base, 'store'>,
   id: string,
 ): Promise<ShownMessage> {

@@ -34,7 +34,7 @@ const MAX_PER_PROJECT = 1_000
 
 /** The size of one message to the server itself. */
 export const MAX_SERVER_MESSAGE_BYTES = 1024 * 1024
-/** The total for messages to the server itself; unrecognised reports have as much. */
+/** The total for messages to the server itself, and likewise the total for unrecognised reports. */
 const MAX_SHARED_BYTES = 100 * 1024 * 1024
 
 const selectUsage = statement((db) =>

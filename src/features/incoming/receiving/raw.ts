@@ -43,8 +43,8 @@ export function sizeOf(parts: readonly Buffer[]): number {
 }
 
 /**
- * The octets in memory of their own. A part of the pool that Node's buffers share would take the whole pool along
- * to a reader thread.
+ * Joins the parts in memory of their own. A slice of the pool that Node's buffers share would take
+ * the whole pool along to a reader thread.
  */
 export function joinParts(parts: readonly Buffer[]): Buffer {
   const whole = Buffer.allocUnsafeSlow(sizeOf(parts))
@@ -89,8 +89,8 @@ export async function readRaw(
 }
 
 /**
- * Replaces the octets of a message by as many others. Of a large one, only chunks that differ are
- * written.
+ * Replaces the octets of a message by the same number of others. For a large message, only the
+ * chunks that differ are written.
  */
 export async function replaceRaw(
   tx: Tx,

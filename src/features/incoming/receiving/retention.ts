@@ -10,17 +10,17 @@ import { sql } from '../../../store/drizzle.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import { type Pace, sweepPages } from '../../../work/sweep.ts'
 import type { Base } from '../../ground/base.ts'
-import { BATCH, toBatches } from '../../mail/messages/retention.ts'
+import { RETENTION_ROWS, toBatches } from '../../mail/messages/retention.ts'
 
 type Deps = Pick<Base, 'store' | 'config' | 'now'>
 type Aged = { number: number; at: number; bytes: number; isShort: number }
 
 const REPORT_DAYS = 30
 const PAGE = 500
-const PACE: Pace = { rows: BATCH, rest: 'event loop' }
+const PACE: Pace = { rows: RETENTION_ROWS, rest: 'event loop' }
 
 /** `isShort`: the row has the shorter retention. `bytes`: size of the octets that go with it. */
-export const listAged = statement<Aged>(
+export const listAgedMessages = statement<Aged>(
   () => sql`select ${rowNumber()} as number, received_at as at,
       case when raw is null then 0 else size_bytes end as bytes,
       state = 'processed' and (raw is null or kind = 'other') as isShort
@@ -56,7 +56,7 @@ async function* listExpired({ store, config, now }: Deps): AsyncGenerator<Aged[]
   const reportsBefore = Math.max(mailBefore, now() - REPORT_DAYS * DAY_MS)
   let position = { at: Number.MIN_SAFE_INTEGER, number: 0 }
   for (;;) {
-    const page = await store.scan.list(listAged, { before: reportsBefore, ...position })
+    const page = await store.scan.list(listAgedMessages, { before: reportsBefore, ...position })
     yield* toBatches(page.filter(({ at, isShort }) => isShort === 1 || at < mailBefore))
     const last = page.at(-1)
     if (last === undefined || page.length < PAGE) return

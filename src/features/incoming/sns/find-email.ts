@@ -49,7 +49,7 @@ export const findReportedByMessageId = statement((db) =>
     .limit(1),
 )
 
-export type ReportedEmail = RowOf<typeof findReportedByProviderId>
+export type SesEmail = RowOf<typeof findReportedByProviderId>
 
 /**
  * Finds the email by the id that SES gave it, else by its Message-ID. Returns undefined when no
@@ -58,7 +58,7 @@ export type ReportedEmail = RowOf<typeof findReportedByProviderId>
 export async function findReportedEmail(
   { store }: Pick<Base, 'store'>,
   { providerIds, messageIds }: MessageIds,
-): Promise<ReportedEmail | undefined> {
+): Promise<SesEmail | undefined> {
   for (const providerId of providerIds) {
     const email = await store.read.find(findReportedByProviderId, { providerId })
     if (email !== undefined) return email
@@ -83,7 +83,7 @@ export type ReportedWish = { email: EmailToken; reason: 'mail' | 'complaint' }
 export function findWish(
   deps: Pick<Base, 'keyring'>,
   notification: Exclude<Notification, ReceivedMail>,
-  email: ReportedEmail | undefined,
+  email: SesEmail | undefined,
 ): ReportedWish | undefined {
   if (notification.kind !== 'complaint' || !isComplaint(notification.feedbackType)) return undefined
   const isLeaving = isOptOut(notification.feedbackType)

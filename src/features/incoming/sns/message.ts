@@ -6,21 +6,12 @@
  */
 import { AppError } from '../../../base/errors.ts'
 
-/**
- * Checks the two URLs in a message of SNS that this server fetches. A pattern checks the text before it
- * is parsed as a URL, so user names, ports, backslashes, full-width dots and everything else that URL
- * parsers tolerate never match.
- */
 const SNS_URL =
   /^https:\/\/(sns\.[a-z]{2,4}(?:-[a-z]{2,12}){1,3}-\d{1,2}\.amazonaws\.com(?:\.cn)?)\/([!-~]*)$/
 
 /** One file in the root, without a query. */
 const CERTIFICATE_FILE = /^[\w-][\w.-]{0,200}\.pem$/
 
-/**
- * Parses a message of SNS (AWS: "HTTP/HTTPS message and JSON formats") and makes the text that SNS
- * signs: names and values on lines of their own, in the order of the names.
- */
 type SnsType = 'Notification' | 'SubscriptionConfirmation' | 'UnsubscribeConfirmation'
 
 export type SnsMessage = {
@@ -32,7 +23,7 @@ export type SnsMessage = {
   /** The text that was sent and signed; `at` is the same instant in epoch ms. */
   timestamp: string
   at: number
-  /** `token` and `subscribeUrl` are of confirmations. */
+  /** A confirmation has a `token` and a `subscribeUrl`. */
   token: string | null
   subscribeUrl: string | null
   signatureVersion: '1' | '2'

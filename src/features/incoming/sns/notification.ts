@@ -62,7 +62,7 @@ export function parseNotification(text: string): Notification | undefined {
   }
 }
 
-/** Whether a complaint may be of this recipient. */
+/** Whether the complaint may come from this recipient. */
 export function isBy(
   { recipients }: { recipients: readonly string[] },
   recipient: string,

@@ -47,7 +47,7 @@ export async function isProcessed(
   return (await store.read.find(findId, { id: messageId })) !== undefined
 }
 
-/** A message of this age is refused for its age. */
+/** After this time a message is refused because of its age, so its id is no longer needed. */
 export const NOTIFICATIONS: Retention = {
   name: 'delete-expired-notifications',
   schedule: '40 3 * * *',

@@ -5,13 +5,13 @@
  */
 import { MAX_SHOWN_ADDRESS_LENGTH } from '../../../formats/limits.ts'
 import { classifyReply } from '../../../formats/replies/classify-reply.ts'
-import type { Reply, Verdict } from '../../../formats/replies/reply.ts'
+import type { Reply, ReplyVerdict } from '../../../formats/replies/reply.ts'
 import { MAX_DIAGNOSTIC_LENGTH } from '../../../formats/report/classify-recipient.ts'
 import { isComplaint } from '../../../formats/report/complaint.ts'
 import type { EmailReport } from '../../mail/messages/outcome/reported-email.ts'
 import { isMachineAgent } from '../../mail/tracking/machine-detection.ts'
 import type { Hit } from '../../mail/tracking/record-hits.ts'
-import type { ReportedEmail } from './find-email.ts'
+import type { SesEmail } from './find-email.ts'
 import {
   type BouncedRecipient,
   isBy,
@@ -31,7 +31,7 @@ const MAX_FEEDBACK_TYPE_LENGTH = 100
 /** `now`: the time of a hit without a time, or with one in the future. Both lists may be empty. */
 export function toReportsAndHits(
   notification: EmailNotification,
-  { id: emailId, recipient }: ReportedEmail,
+  { id: emailId, recipient }: SesEmail,
   now: number,
 ): ReportsAndHits {
   switch (notification.kind) {
@@ -100,9 +100,9 @@ function reportedReply(reply: Reply | null) {
   return reply === null ? null : { ...reply, code: reply.code === 0 ? null : reply.code }
 }
 
-function verdictOf(reply: Reply | null, bounceType: string): Verdict {
+function verdictOf(reply: Reply | null, bounceType: string): ReplyVerdict {
   const given = reply ?? { code: 0, enhancedCode: null, text: '' }
-  const verdict: Verdict = { ...classifyReply({ stage: 'late', reply: given }), isFinal: true }
+  const verdict: ReplyVerdict = { ...classifyReply({ stage: 'late', reply: given }), isFinal: true }
   if (bounceType === 'Permanent') {
     return { ...verdict, class: 'hard', isHard: true, isStrike: false }
   }

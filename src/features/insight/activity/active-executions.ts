@@ -65,8 +65,11 @@ function listAt(isDue: SQL, order: SQL) {
   )
 }
 
-export const listDue = listAt(sql`due_at <= ${parameter('until')}`, sql`due_at, number`)
-export const listUndated = listAt(sql`due_at is null`, sql`number`)
+export const listUpcomingExecutions = listAt(
+  sql`due_at <= ${parameter('until')}`,
+  sql`due_at, number`,
+)
+export const listUndatedExecutions = listAt(sql`due_at is null`, sql`number`)
 
 export const listActiveExecutions: UpcomingSource = async (deps, query) => {
   const { projectId, from, until, limit } = query
@@ -83,7 +86,7 @@ export const listActiveExecutions: UpcomingSource = async (deps, query) => {
   const undated: ActiveRow[] = []
   for (let at = 0; at < others.length && dated.length < limit; at += PLACES) {
     const values = { places: toJson(others.slice(at, at + PLACES)), limit: limit - dated.length }
-    undated.push(...(await scan.list(listUndated, values)))
+    undated.push(...(await scan.list(listUndatedExecutions, values)))
   }
   const oldest = undated.toSorted((one, other) => one.number - other.number)
   return [...dated, ...oldest].slice(0, limit).map(toActivity)
@@ -99,7 +102,10 @@ async function listSoonest(
   for (let at = 0; at < places.length; at += PLACES) {
     const last = soonest.length < limit ? undefined : soonest.at(-1)
     const values = { places: toJson(places.slice(at, at + PLACES)), limit }
-    const rows = await store.scan.list(listDue, { ...values, until: last?.dueAt ?? until })
+    const rows = await store.scan.list(listUpcomingExecutions, {
+      ...values,
+      until: last?.dueAt ?? until,
+    })
     soonest = [...soonest, ...rows].toSorted(soonestFirst).slice(0, limit)
   }
   return soonest

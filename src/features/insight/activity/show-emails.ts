@@ -68,7 +68,9 @@ const listPlainTexts = statement((db) =>
     ),
 )
 
-/** `unread`: the last of the given ones, if the texts of the others are long already. */
+/**
+ * `unread`: the last of the given emails, which were not loaded because the texts before them are long.
+ */
 type ShownEmails = { shown: Map<string, ShownEmail>; unread: ReadonlySet<string> }
 
 /**
@@ -129,7 +131,10 @@ async function findCampaignNames(
 
 const NO_TEXTS: ReadonlyMap<string, Text> = new Map()
 
-/** The texts of the first `count` emails, until they are long: MAX_LENGTH, and those of one email. */
+/**
+ * Returns the texts of the first emails, and the number of these emails (`count`). No email is read once
+ * the texts together have MAX_LENGTH characters.
+ */
 async function findTexts(
   deps: FeedDeps,
   loaded: readonly LoadedEmail[],

@@ -5,7 +5,7 @@
  */
 import { DAY_MS, formatInstant } from '../../../base/clock.ts'
 import type { ActivityRecord } from '../../../records/activity.ts'
-import { isActive } from '../../../store/campaign-terms.ts'
+import { isActiveCampaign } from '../../../store/campaign-terms.ts'
 import { and, asc, eq, gt, lte } from '../../../store/drizzle.ts'
 import { campaigns } from '../../../store/schema/campaigns.ts'
 import { segments } from '../../../store/schema/segments.ts'
@@ -29,7 +29,7 @@ const listUpcomingCampaigns: UpcomingSource = async (
     .leftJoin(segments, eq(segments.id, campaigns.segmentId))
     .where(
       and(
-        isActive,
+        isActiveCampaign,
         eq(campaigns.projectId, projectId),
         eq(campaigns.status, 'SCHEDULED'),
         gt(campaigns.scheduledFor, from),
@@ -77,7 +77,7 @@ type ActivitySource = {
   table: string
   /** What is scheduled to be sent. */
   listUpcoming?: UpcomingSource
-  /** What goes on, and is not scheduled to be sent. */
+  /** What goes on at present, and is not scheduled to be sent. */
   listActive?: UpcomingSource
 }
 
@@ -104,7 +104,7 @@ export async function listUpcoming(
   return [...[...sends, ...dated].sort(soonestFirst), ...undated]
 }
 
-/** Those that have no time, and the others. */
+/** Splits activities into those without a time and those with a time. */
 function partition(activities: readonly ActivityRecord[]): [ActivityRecord[], ActivityRecord[]] {
   const isUndated = ({ metadata }: ActivityRecord) => metadata.dueAt === null
   return [activities.filter(isUndated), activities.filter((each) => !isUndated(each))]

@@ -14,23 +14,23 @@ import type { AnalyticsDeps } from './read-counts.ts'
 type AskingProject = { id: string; updatedAt: number }
 
 /** `isComplete`: false while the figures are too low, because older events are still being counted. */
-export type Answer<Value> = { value: Value; isComplete: boolean }
+export type AnalyticsAnswer<Value> = { value: Value; isComplete: boolean }
 
 const KEPT_MS = MINUTE_MS
 /** Characters of JSON of all kept answers of a call. */
 const MAX_KEPT_SIZE = 2_000_000
-/** What an answer counts at least: so 1,000 are kept at most. */
+/** The least size that an answer counts; it limits the kept answers to 1,000. */
 const MIN_KEPT_SIZE = 2_000
 
-type Kept<Value> = { at: number; answer: Answer<Value> }
+type Kept<Value> = { at: number; answer: AnalyticsAnswer<Value> }
 
 /** The JSON of a query identifies it. */
-export function createAnswers<Query extends { projectId: string }, Value extends object>(
+export function createAnalyticsAnswers<Query extends { projectId: string }, Value extends object>(
   deps: AnalyticsDeps,
   find: (deps: AnalyticsDeps, query: Query) => Promise<Value>,
-): (project: AskingProject, query: Omit<Query, 'projectId'>) => Promise<Answer<Value>> {
+): (project: AskingProject, query: Omit<Query, 'projectId'>) => Promise<AnalyticsAnswer<Value>> {
   const kept = createLru<Kept<Value>>(MAX_KEPT_SIZE)
-  const running = new Map<string, Promise<Answer<Value>>>()
+  const running = new Map<string, Promise<AnalyticsAnswer<Value>>>()
 
   async function answer(key: string, query: Query) {
     const at = deps.now()

@@ -1,4 +1,7 @@
-/** Whether the counts have all that was there before this version: until then, figures are too small. */
+/**
+ * Whether the counts include the mail and events from before this version. Until then, figures are too
+ * small.
+ */
 import { sql } from '../../../store/drizzle.ts'
 import { statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'

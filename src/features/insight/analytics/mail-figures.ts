@@ -18,7 +18,7 @@ import { quartersFrom } from './buckets.ts'
 import { addMail, type MailCounts, NO_MAIL } from './mail-counts.ts'
 import { MAIL_SUMS, type MetricName, metricTerm, toMetrics } from './metrics.ts'
 import type { Range } from './range/range.ts'
-import { dayAt, endOfHour, formatLocal, startOfDay, UTC, type Zone } from './range/zone.ts'
+import { dayAt, endOfHour, formatLocal, startOfZoneDay, UTC, type Zone } from './range/zone.ts'
 import {
   type AnalyticsDeps,
   type AnalyticsQuery,
@@ -109,7 +109,7 @@ export async function findLeaderboard(
 ): Promise<LeaderboardFigures> {
   const counts = { projectId, stream, spans: currentPeriod(range, now()) }
   const rows = await store.scan.all<BoardRow>(
-    sql`select subjects.name as id, records.name as name, board.*
+    sql`select subjects.name as id, records.name, board.*
       from (
         select counts.subject, ${MAIL_SUMS} ${mailRows(SUBJECTS[kind], counts)}
         group by counts.subject having sum(counts.sent) > 0
@@ -150,8 +150,8 @@ export async function findTimeseries(
 }
 
 /**
- * The figures by UTC days, in the words of older clients of this API family. Of all days in UTC
- * that the range touches.
+ * The figures by UTC days, in the words of older clients of this API family; for all UTC days that the
+ * range touches.
  */
 export async function findDaily(
   deps: AnalyticsDeps,
@@ -169,7 +169,7 @@ export async function findDaily(
 export function dayBorders(zone: Zone, { fromAt, toAt }: Span): number[] {
   const borders = [fromAt]
   for (let day = dayAt(zone, fromAt) + 1; ; day += 1) {
-    const at = startOfDay(zone, day)
+    const at = startOfZoneDay(zone, day)
     if (at >= toAt) return [...borders, toAt]
     // A day that the zone left out has no length.
     if (at > (borders.at(-1) ?? at)) borders.push(at)

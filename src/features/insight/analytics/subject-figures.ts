@@ -47,7 +47,7 @@ export async function findTopEvents(
   deps: AnalyticsDeps,
   query: AnalyticsQuery & { limit: number },
 ): Promise<TopEvent[]> {
-  // One more, because further names together have no name.
+  // Asks for one name more, because the sum of further names has no name and is left out.
   const found = await findEvents(deps, { ...query, limit: query.limit + 1 })
   const named = found.flatMap(({ name, count, previousCount }) =>
     name === null || count === 0 ? [] : [{ name, count, trend: trendOf(count, previousCount) }],

@@ -24,18 +24,21 @@ export type EmailFilter = {
   endAt?: number | undefined
 }
 
-/** What the rows of a path are ordered by, newest or largest first. */
+/** The order of the rows of a path, newest or largest first. */
 export type PathKey = 'created' | 'number' | 'contact'
 
 export type EmailPath = {
   key: PathKey
   /** Each is `indexed by … where …`; their rows are merged. */
   branches: readonly SQL[]
-  /** What the rows of the branches must match besides. */
+  /** What the rows of the branches must match besides the branch. */
   filter: SQL | undefined
-  /** The same without the project: the rows of a branch are of one project. */
+  /** The same filter without the project: the rows of a branch are of one project. */
   ownFilter: SQL | undefined
-  /** What its cursors begin with: they go on along this path. New contacts do not change it. */
+  /**
+   * The beginning of the cursors of this path, by which a list goes on along the same path. New contacts do
+   * not change it.
+   */
   label: string
   /** The path to read after this one, which has the emails of `contactIds`. */
   rest?: { path: EmailPath; contactIds: readonly string[] }
@@ -72,7 +75,10 @@ const findAnywhere = statement<{ id: string }>(
     limit 1`,
 )
 
-/** Of any project, for operators; undefined if the text is no Message-ID of an email. */
+/**
+ * Finds an email of any project by its Message-ID, for operators; undefined if the text is no Message-ID of
+ * an email.
+ */
 export async function findIdByMessageId(
   { store }: Pick<Base, 'store'>,
   text: string,
@@ -127,7 +133,7 @@ export async function chooseEmailPath(
   }
 }
 
-/** By the recipient, without the emails of some contacts. */
+/** A search by the recipient, without the emails of some contacts. */
 type RecipientSearch = { prefix: string; contactIds: readonly string[] }
 
 function chooseIndex(filter: EmailFilter, search: RecipientSearch | undefined): EmailPath {
@@ -182,7 +188,10 @@ const findByPrefix = statement<{ id: string }>(
     limit ${sql.raw(String(MAX_CONTACTS + 1))}`,
 )
 
-/** Undefined if a search that begins finds none or many, or one that goes on has not begun by them. */
+/**
+ * Returns undefined if a new search finds no contacts or too many, or if a continued search did not begin
+ * by contacts.
+ */
 async function findContacts(
   { store }: Pick<Base, 'store'>,
   { projectId, prefix }: { projectId: string; prefix: string },
@@ -215,7 +224,7 @@ function pathOf(
     startAt === undefined ? undefined : sql`created_at >= ${startAt}`,
     endAt === undefined ? undefined : sql`created_at <= ${endAt}`,
   )
-  // Along the order of creation the span is a part of the index.
+  // The index in the order of creation can search the span of time; other indexes filter by it.
   const inBranch = key === 'created' && span !== undefined ? sql` and ${span}` : sql``
   const isOfProject = index === 'emails_newest' || index === 'emails_ends'
   const ownFilter = and(

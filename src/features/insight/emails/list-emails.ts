@@ -45,10 +45,10 @@ import {
   countEmails,
   KEYS,
   ORDERS,
-  type Position,
+  type PathPosition,
   rowsOf,
   STRETCH,
-  selectStretch,
+  selectPathStretch,
 } from './path-rows.ts'
 
 export type EmailQuery = EmailFilter & {
@@ -58,13 +58,13 @@ export type EmailQuery = EmailFilter & {
 }
 
 type Deps = Pick<Base, 'store' | 'keyring' | 'listTotals' | 'now'> & LiveDeps
-type FoundRow = Position & { id: string }
+type FoundRow = PathPosition & { id: string }
 type FoundEmail = FoundRow & { path: EmailPath }
 
 /** Rows that a request looks at. */
 const MAX_ROWS = 50_000
 
-const findKeys = statement<Position>(
+const findKeys = statement<PathPosition>(
   () => sql`select created_at as at, ${rowNumber()} as number, contact_id as "contactId"
     from emails where id = ${parameter('id')} and project_id = ${parameter('projectId')}`,
 )
@@ -142,7 +142,7 @@ async function findEmails(
   return { found, next: isEnd ? null : formatPosition(path, after) }
 }
 
-type Stretch = { after: Position | undefined; wanted: number }
+type Stretch = { after: PathPosition | undefined; wanted: number }
 
 /**
  * Reads the next rows of all branches, at most one more than `wanted`. `end`: how far the rows of every
@@ -152,7 +152,7 @@ async function readStretch(
   deps: Deps,
   path: EmailPath,
   { after, wanted }: Stretch,
-): Promise<{ rows: FoundRow[]; end: Position | undefined }> {
+): Promise<{ rows: FoundRow[]; end: PathPosition | undefined }> {
   const { key } = path
   const branches = await Promise.all(
     path.branches.map((branch) => readBranch(deps, path, { branch, after, wanted })),
@@ -172,8 +172,8 @@ async function readBranch(
   { store }: Deps,
   path: EmailPath,
   stretch: BranchStretch,
-): Promise<{ rows: FoundRow[]; end: Position | undefined }> {
-  const rows = await store.scan.all<FoundRow>(selectStretch(path, stretch))
+): Promise<{ rows: FoundRow[]; end: PathPosition | undefined }> {
+  const rows = await store.scan.all<FoundRow>(selectPathStretch(path, stretch))
   if (rows.length > stretch.wanted) return { rows, end: undefined }
   const order = sql`order by ${ORDERS[path.key]} limit 1 offset ${STRETCH - 1}`
   const [end] = await store.scan.all<FoundRow>(
@@ -183,7 +183,7 @@ async function readBranch(
 }
 
 /** Negative if `one` is listed before `other`. */
-function compare(key: PathKey, one: Position, other: Position): number {
+function compare(key: PathKey, one: PathPosition, other: PathPosition): number {
   if (key === 'contact') return one.contactId < other.contactId ? 1 : -1
   if (key === 'number') return other.number - one.number
   return other.at - one.at || other.number - one.number
@@ -208,7 +208,10 @@ async function loadSummaries(
   })
 }
 
-/** Found by id: SQLite prefers an index of the project, and would read all of its emails. */
+/**
+ * A condition that finds emails by their ids: SQLite prefers an index of the project otherwise, and would
+ * read all of its emails.
+ */
 export function isNamed(projectId: string, ids: readonly string[]): SQL {
   return sql`${emails.id} in ${listOf(ids)} and ${unindexed(emails.projectId)} = ${projectId}`
 }
@@ -218,12 +221,12 @@ const LABEL = /^(?:(contacts|others)_(\d{1,15})|recipient)_/
 const CREATED = /^(\d{1,15})_(\d{1,16})$/
 const CONTACT = /^contact_([0-9a-f-]{36})$/
 
-function formatPosition({ key, label }: EmailPath, after: Position | undefined): string {
+function formatPosition({ key, label }: EmailPath, after: PathPosition | undefined): string {
   if (after === undefined) return label
   return `${label}${key === 'contact' ? `contact_${after.contactId}` : `${after.at}_${after.number}`}`
 }
 
-type Start = { path: EmailPath; after: Position | undefined }
+type Start = { path: EmailPath; after: PathPosition | undefined }
 
 async function findStart(deps: Deps, query: EmailQuery): Promise<Start> {
   const { projectId, cursor: given = '' } = query
@@ -244,7 +247,7 @@ async function findStart(deps: Deps, query: EmailQuery): Promise<Start> {
   return { path, after: position === '' ? undefined : parsePosition(path.key, position) }
 }
 
-function parsePosition(key: PathKey, text: string): Position {
+function parsePosition(key: PathKey, text: string): PathPosition {
   const [, contactId] = CONTACT.exec(text) ?? []
   const [, at, number] = CREATED.exec(text) ?? []
   if (key === 'contact' && contactId !== undefined) return { at: 0, number: 0, contactId }

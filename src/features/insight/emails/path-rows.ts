@@ -5,15 +5,15 @@
 import { rowNumber } from '../../../store/dialect.ts'
 import { type SQL, sql } from '../../../store/drizzle.ts'
 import type { Base } from '../../ground/base.ts'
-import { addCounts, countStretches, type RowCount } from '../../ground/list-totals.ts'
+import { addRowCounts, countStretches, type RowCount } from '../../ground/list-totals.ts'
 import { chooseEmailPath, type EmailFilter, type EmailPath, type PathKey } from './email-path.ts'
 
-export type Position = { at: number; number: number; contactId: string }
+export type PathPosition = { at: number; number: number; contactId: string }
 
 /** Rows that one statement of a page looks at. */
 export const STRETCH = 5_000
 
-type BranchRange = { branch: SQL; after: Position | undefined }
+type BranchRange = { branch: SQL; after: PathPosition | undefined }
 
 export const KEYS = sql`id, created_at as at, ${rowNumber('emails')} as number,
   contact_id as "contactId"`
@@ -31,7 +31,7 @@ export const ORDERS: Record<PathKey, SQL> = {
 type Deps = Pick<Base, 'store' | 'listTotals'>
 
 /** Returns a select of the rows of a stretch that match, one more than wanted at most. */
-export function selectStretch(path: EmailPath, stretch: BranchRange & { wanted: number }): SQL {
+export function selectPathStretch(path: EmailPath, stretch: BranchRange & { wanted: number }): SQL {
   const rows = sql`select ${KEYS}, ${FILTERED}
     ${rowsOf(path, stretch)} order by ${ORDERS[path.key]} limit ${STRETCH}`
   const matching = path.filter === undefined ? sql`` : sql` where ${path.filter}`
@@ -50,11 +50,11 @@ export async function countEmails(deps: Deps, filter: EmailFilter): Promise<RowC
   for (const each of paths) {
     for (const branch of each.branches) counts.push(await countBranch(deps, each, branch))
   }
-  return addCounts(deps, counts)
+  return addRowCounts(deps, counts)
 }
 
 /** The condition on the instant alone lets SQLite search the index. */
-function isAfter(key: PathKey, { at, number, contactId }: Position): SQL {
+function isAfter(key: PathKey, { at, number, contactId }: PathPosition): SQL {
   const row = rowNumber('emails')
   if (key === 'contact') return sql` and contact_id < ${contactId}`
   if (key === 'number') return sql` and ${row} < ${number}`
@@ -66,11 +66,11 @@ function countBranch(
   path: EmailPath,
   branch: SQL,
 ): Promise<RowCount> {
-  return countStretches<Position>(async (after) => {
+  return countStretches<PathPosition>(async (after) => {
     const [row] = await store.scan.all<{ count: number }>(
       countStretch(path, { branch, after, stretch }),
     )
-    const [end] = await store.scan.all<Position>(
+    const [end] = await store.scan.all<PathPosition>(
       sql`select ${KEYS} ${rowsOf(path, { branch, after })}
         order by ${ORDERS[path.key]} limit 1 offset ${stretch - 1}`,
     )

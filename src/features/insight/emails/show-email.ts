@@ -125,7 +125,7 @@ export function toAttemptView(attempt: Attempt) {
   }
 }
 
-/** About the size of what an email's octets are made of; 0 for an unknown email. */
+/** About the size of what an email's octets are made from; 0 for an unknown email. */
 export async function findRawBytes({ store }: Pick<Base, 'store'>, key: EmailKey): Promise<number> {
   return (await store.read.find(findBytes, key))?.bytes ?? 0
 }
@@ -157,8 +157,8 @@ function toEvent({ id, name, data, createdAt }: EmailEvent): EmailEventView {
 }
 
 /**
- * `attachments`: names and types; null without attachments, and once retention has cleared them. Of a
- * sealed message, the files in its body.
+ * `attachments`: names and types; null without attachments, and once retention has cleared them. For a
+ * sealed message: the files in its body.
  */
 async function describeContent({ store }: Pick<Base, 'store'>, contentId: string) {
   const row = await store.read
@@ -206,7 +206,7 @@ async function loadContent({ store }: Deps, { contentId }: LoadedEmail) {
   return attachments && { ...content, attachments, ...(recipientFields && { recipientFields }) }
 }
 
-/** The message came in at the time that its email has as the time of its delivery. */
+/** The email's time of delivery is the time at which the message came in. */
 async function readReceived({ store }: Deps, { id }: LoadedEmail): Promise<Uint8Array> {
   const rows = await store.read
     .select()

@@ -92,7 +92,7 @@ function total(column: keyof Counts) {
     where project_id = ${parameter('projectId')}), 0)`
 }
 
-export async function addCounts(tx: Tx, counts: readonly HourCounts[]): Promise<void> {
+export async function addHourCounts(tx: Tx, counts: readonly HourCounts[]): Promise<void> {
   await tx.executeEach(addToHour, counts)
   await tx.executeEach(addToTotals, counts)
 }

@@ -25,8 +25,8 @@ import type { LazyHandler } from '../../ground/event-handlers.ts'
 import { isYoung } from '../../mail/messages/accept/new-project-cap.ts'
 import { findMailProjectId } from '../../tenancy/accounts/platform-mail/mail-project.ts'
 import { disableProject } from '../../tenancy/accounts/projects/disable.ts'
-import { addCounts, type HourCounts, hourOf, readWindows } from './counters.ts'
-import { judge } from './judge.ts'
+import { addHourCounts, type HourCounts, hourOf, readWindows } from './counters.ts'
+import { judgeReputation } from './judge.ts'
 
 const SIMULATOR = 'simulator.amazonses.com'
 const COUNTED: ReadonlySet<string> = new Set(['email.sent', 'email.bounce', 'email.complaint'])
@@ -74,7 +74,7 @@ async function count(
     if (event.isPlatform || event.recipientDomain === SIMULATOR) continue
     sums.add(event, countsOf(event))
   }
-  await addCounts(tx, sums.all())
+  await addHourCounts(tx, sums.all())
   const judged = new Set(counted.filter(isBad).map(({ projectId }) => projectId))
   await enforce(
     tx,
@@ -84,7 +84,7 @@ async function count(
 
 function countsOf(event: CountedEvent) {
   const { name, detail, acceptedAt, sentAt } = event
-  // Of a deleted email no more is known than its event.
+  // Nothing is known of a deleted email but its event.
   const isUnsent = acceptedAt !== null && sentAt === null
   const isRefusal = name === 'email.bounce' && detail !== 'Transient' && isUnsent
   return {
@@ -165,6 +165,6 @@ async function findViolations(
 ): Promise<string[]> {
   const { id: projectId, reputationSince: since } = project
   const windows = await readWindows(tx, { projectId, since, at })
-  const { findings } = judge(config.security, windows, { isNew: isYoung(project, at) })
+  const { findings } = judgeReputation(config.security, windows, { isNew: isYoung(project, at) })
   return findings.filter(({ level }) => level === 'critical').map(({ text }) => text)
 }

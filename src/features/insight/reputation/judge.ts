@@ -11,7 +11,7 @@ type Kind = 'bounce' | 'complaint'
 type Limits = { warning: number; critical: number }
 
 /** What reached a limit. */
-export type Finding = {
+export type ReachedLimit = {
   kind: Kind
   level: Exclude<Level, 'healthy'>
   /** `7-day bounce rate of 12% (critical from 10% and 10 bounces)` */
@@ -26,7 +26,7 @@ export type Levels = {
 }
 
 /** `levels`: by the percentages alone. */
-type Judgement = { findings: Finding[]; levels: Levels }
+type Judgement = { findings: ReachedLimit[]; levels: Levels }
 
 /** Below these a percentage says nothing. */
 const LEAST: Record<Kind, Limits> = {
@@ -37,7 +37,7 @@ const LEAST: Record<Kind, Limits> = {
 const PLURALS = { bounce: 'bounces', complaint: 'complaints' } as const
 const WINDOW_NAMES = { day: '24-hour', week: '7-day', all: 'all-time' } as const
 
-export function judge(
+export function judgeReputation(
   config: SecurityConfig,
   windows: Windows,
   { isNew }: { isNew: boolean },
@@ -74,7 +74,7 @@ function judgeRate(
   { percent, minEmails }: SecurityConfig,
   windows: Windows,
   { kind, window }: { kind: Kind; window: 'week' | 'all' },
-): Finding[] {
+): ReachedLimit[] {
   const counts = windows[window]
   if (counts.emails < minEmails) return []
   const limits = percent[kind][window]
@@ -91,7 +91,7 @@ function judgeRate(
 function judgeCount(
   limits: Limits,
   { kind, window, count }: { kind: Kind; window: 'day' | 'week'; count: number },
-): Finding[] {
+): ReachedLimit[] {
   const level = levelFrom(limits, (limit) => count >= limit)
   if (level === 'healthy') return []
   const text = `${count} ${PLURALS[kind]} in ${window === 'day' ? '24 hours' : '7 days'}`

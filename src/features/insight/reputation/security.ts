@@ -1,6 +1,6 @@
 /**
- * The security metrics of a project: its counts in three windows, and what they mean. To
- * clients the limits are not told: they would show how much abuse goes unnoticed.
+ * The security metrics of a project: its counts in three windows, and what they mean. Clients are not told
+ * the limits, which would show how much abuse goes unnoticed.
  */
 import type { SecurityCounts, SecurityMetrics } from '../../../records/security.ts'
 import { eq } from '../../../store/drizzle.ts'
@@ -9,7 +9,7 @@ import type { Base } from '../../ground/base.ts'
 import { projectNotFound } from '../../ground/directory.ts'
 import { isYoung } from '../../mail/messages/accept/new-project-cap.ts'
 import { type Counts, readWindows } from './counters.ts'
-import { type Finding, judge, rateOf } from './judge.ts'
+import { judgeReputation, type ReachedLimit, rateOf } from './judge.ts'
 
 type Deps = Pick<Base, 'store' | 'config' | 'now'>
 
@@ -26,13 +26,15 @@ const TEXTS = {
   },
 } as const
 
-/** For operators. @throws AppError RESOURCE_NOT_FOUND */
+/** The metrics with the limits, for operators. @throws AppError RESOURCE_NOT_FOUND */
 export async function viewSecurity(deps: Deps, projectId: string): Promise<SecurityMetrics> {
   const { findings, view } = await load(deps, projectId)
   return withTexts(view, findings, ({ text }) => text)
 }
 
-/** As clients see it: without what would tell the limits. @throws AppError RESOURCE_NOT_FOUND */
+/**
+ * The metrics for clients: without anything that would tell the limits. @throws AppError RESOURCE_NOT_FOUND
+ */
 export async function viewSecurityForClients(
   deps: Deps,
   projectId: string,
@@ -45,14 +47,14 @@ export async function viewSecurityForClients(
 async function load(
   { store, config, now }: Deps,
   projectId: string,
-): Promise<{ findings: Finding[]; view: SecurityMetrics }> {
+): Promise<{ findings: ReachedLimit[]; view: SecurityMetrics }> {
   const project = await store.read.select().from(projects).where(eq(projects.id, projectId)).get()
   if (project === undefined || project.deletedAt !== null) throw projectNotFound(projectId)
   const at = now()
   const since = project.reputationSince
   const windows = await readWindows(store.read, { projectId, since, at })
   const isNewProject = isYoung(project, at)
-  const { findings, levels } = judge(config.security, windows, { isNew: isNewProject })
+  const { findings, levels } = judgeReputation(config.security, windows, { isNew: isNewProject })
   const isCritical = findings.some(({ level }) => level === 'critical')
   const status = {
     projectId,
@@ -78,13 +80,13 @@ function toView(counts: Counts): SecurityCounts {
   }
 }
 
-/** A text that several findings have is said once. */
+/** Says a text once, even if several findings have it. */
 function withTexts(
   view: SecurityMetrics,
-  findings: readonly Finding[],
-  textOf: (finding: Finding) => string,
+  findings: readonly ReachedLimit[],
+  textOf: (finding: ReachedLimit) => string,
 ): SecurityMetrics {
-  const textsOf = (level: Finding['level']) => [
+  const textsOf = (level: ReachedLimit['level']) => [
     ...new Set(findings.filter((finding) => finding.level === level).map(textOf)),
   ]
   const violations = textsOf('critical')

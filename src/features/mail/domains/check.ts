@@ -11,7 +11,7 @@ import { templates } from '../../../store/schema/messages.ts'
 import { alternate } from '../../../turns/alternate.ts'
 import type { Base } from '../../ground/base.ts'
 import { isOwnedElsewhere } from './ownership.ts'
-import { type Finding, queryRecords } from './query-records.ts'
+import { type DnsFinding, queryRecords } from './query-records.ts'
 import { type RecordPurpose, wantedRecords } from './records.ts'
 
 export type CheckDeps = Pick<
@@ -155,7 +155,7 @@ export async function deleteExpiredDomains({
  */
 export function nextVerificationState(
   domain: Domain,
-  findings: Finding[],
+  findings: DnsFinding[],
   at: number,
 ): VerificationState {
   // An unknown record keeps its earlier state.
@@ -166,7 +166,7 @@ export function nextVerificationState(
   return {
     ...nextKeyState(domain, findings, at),
     isEd25519Found: found('dkim-ed25519', domain.isEd25519Found),
-    // Without the SPF record, the server's own return path is better.
+    // Without its SPF record, the return path of the domain is worse than the server's own.
     isReturnPathFound:
       found('return-path', domain.isReturnPathFound) &&
       found('return-path-spf', domain.isReturnPathFound),
@@ -226,7 +226,7 @@ async function checkOne(deps: CheckDeps, id: string): Promise<boolean> {
   }
 }
 
-function nextKeyState(domain: Domain, findings: Finding[], at: number): KeyState {
+function nextKeyState(domain: Domain, findings: DnsFinding[], at: number): KeyState {
   const { isVerified, failedChecks, failingSince } = domain
   const withStatus = (status: KeyState['status']) => {
     return { isVerified, failedChecks, failingSince, status }

@@ -10,7 +10,7 @@ import type { DomainRecord } from '../../../records/domain.ts'
 import { and, desc, eq, type SQL } from '../../../store/drizzle.ts'
 import { newId } from '../../../store/ids.ts'
 import { type Domain, domains } from '../../../store/schema/domains.ts'
-import type { Tx } from '../../../store/write/transaction.ts'
+import type { Queries, Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../ground/base.ts'
 import type { References } from '../../ground/manifest/reference.ts'
 import { findReferences, isUsed } from '../../ground/references/registry.ts'
@@ -19,7 +19,6 @@ import {
   domainOwnedElsewhere,
   isOwnedElsewhere,
   isUnderDisabledRoot,
-  type Queries,
   requireEnabledProject,
 } from './ownership.ts'
 import { describeRecords } from './records.ts'
@@ -37,13 +36,13 @@ type NewDomain = {
 
 type AddDomainDeps = Pick<Base, 'store' | 'config' | 'keyring' | 'now'>
 
-/** Without a project, the domain of any project (for operators). */
+/** A lookup without a project finds the domain of any project (for operators). */
 export type DomainLookup = { projectId?: string | undefined } & (
   | { id: string }
   | { domain: string }
 )
 
-/** Domains whose ids the error names. */
+/** The error names the ids of at most so many domains. */
 const MAX_NAMED_DOMAINS = 100
 
 const MAX_NAMED = 10

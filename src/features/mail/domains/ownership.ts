@@ -7,11 +7,8 @@ import { AppError } from '../../../base/errors.ts'
 import { and, eq, isNotNull, isNull, ne, or, sql } from '../../../store/drizzle.ts'
 import { projects } from '../../../store/schema/accounts.ts'
 import { type Domain, domains } from '../../../store/schema/domains.ts'
-import type { Tx } from '../../../store/write/transaction.ts'
+import type { Queries } from '../../../store/write/transaction.ts'
 import { projectDisabled, projectNotFound } from '../../ground/directory.ts'
-
-/** A transaction, or the read connection. */
-export type Queries = Pick<Tx, 'select'>
 
 type AddedDomain = Pick<Domain, 'projectId' | 'domain'>
 

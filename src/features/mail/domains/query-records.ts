@@ -8,7 +8,7 @@ import type { Resolver } from '../../../outbound/dns/resolver.ts'
 import type { RecordFinding } from '../../../store/schema/json-values.ts'
 import type { RecordPurpose, WantedRecord } from './records.ts'
 
-export type Finding = RecordFinding & { purpose: RecordPurpose }
+export type DnsFinding = RecordFinding & { purpose: RecordPurpose }
 
 type QueryResult = Pick<RecordFinding, 'state' | 'found'>
 type Texts = readonly string[]
@@ -25,7 +25,7 @@ const MAX_SHOWN_LENGTH = 600
 export async function queryRecords(
   resolver: Pick<Resolver, 'txt' | 'mx'>,
   records: readonly WantedRecord[],
-): Promise<Finding[]> {
+): Promise<DnsFinding[]> {
   return Promise.all(
     records.map(async (record) => ({
       purpose: record.purpose,

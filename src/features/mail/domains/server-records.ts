@@ -38,8 +38,9 @@ export async function checkServerRecords(deps: Deps): Promise<ServerRecord[]> {
 }
 
 /**
- * Returns the addresses that other servers see this server come from: `delivery.public_addresses`, else the public
- * ones of `delivery.source_addresses`, else those of `delivery.hostname` in DNS, which are `ofHostname`.
+ * Returns the addresses that other servers see this server come from: `delivery.public_addresses`,
+ * else the public ones of `delivery.source_addresses`, else `ofHostname`, the addresses of
+ * `delivery.hostname` in DNS.
  */
 export function ownAddresses(
   { delivery }: Pick<Config, 'delivery'>,

@@ -5,14 +5,15 @@ import { and, eq } from '../../../store/drizzle.ts'
 import { domains } from '../../../store/schema/domains.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 
-/** Verified domains that a refusal names. */
+/** A refusal names at most so many verified domains. */
 const MAX_NAMED_DOMAINS = 3
 
 /** `domain`: in A-labels. `shown`: as the message names it. */
 type UnverifiedSender = { projectId: string; domain: string; shown?: string }
 
 /**
- * The domain of a sender is not a verified domain of the project: which are, and how one is added.
+ * Makes the error for a sender whose domain the project has not verified. The error names verified
+ * domains of the project, and says how to add one.
  */
 export async function unverifiedSender(
   reader: Pick<Tx, 'select'>,

@@ -10,7 +10,7 @@ import { DAY_MS, HOUR_MS } from '../../../base/clock.ts'
 import { listLinks, MAX_LINK_SCAN_LENGTH } from '../../../formats/html/links.ts'
 import { jsonListOf, listOf, rowNumber } from '../../../store/dialect.ts'
 import { sql } from '../../../store/drizzle.ts'
-import { isUnfinished } from '../../../store/email-terms.ts'
+import { isUnfinishedEmail } from '../../../store/email-terms.ts'
 import { contents, emails } from '../../../store/schema/messages.ts'
 import { isParked } from '../../../store/shelves.ts'
 import { parameter, statement } from '../../../store/statement.ts'
@@ -24,8 +24,8 @@ type OldContent = { id: string; bytes: number }
 type WithLinks = { id: string; links: string[] | null }
 
 /** Rows per transaction; clearing a text visits all its database pages. */
-export const BATCH = 100
-const PACE: Pace = { rows: BATCH, rest: 'event loop' }
+export const RETENTION_ROWS = 100
+const PACE: Pace = { rows: RETENTION_ROWS, rest: 'event loop' }
 const BATCH_BYTES = 8 * 1024 * 1024
 const PAGE = 2_000
 
@@ -207,7 +207,7 @@ export function toBatches<Row extends { bytes: number }>(rows: readonly Row[]): 
   for (const row of rows) {
     const open = batches.at(-1)
     bytes += row.bytes
-    if (open !== undefined && open.length < BATCH && bytes <= BATCH_BYTES) open.push(row)
+    if (open !== undefined && open.length < RETENTION_ROWS && bytes <= BATCH_BYTES) open.push(row)
     else {
       batches.push([row])
       bytes = row.bytes
@@ -226,7 +226,7 @@ export const listSnapshots = statement<{
   () => sql`select max(id) as last, count(*) as rows, count(*) filter (where is_whole) as whole,
       ${jsonListOf(sql`id`)} filter (where is_whole and not is_unfinished) as ids
     from (select id, variables is not null or headers is not null as is_whole,
-        ${isUnfinished} as is_unfinished
+        ${isUnfinishedEmail} as is_unfinished
       from emails where id > ${parameter('after')} and id < ${parameter('until')}
       order by id limit ${PAGE})`,
 )
@@ -237,7 +237,7 @@ const clearSnapshot = statement((db) =>
     .set({ variables: null, headers: null })
     .where(
       sql`${emails.id} in ${listOf(parameter('ids'))}
-        and not ${isUnfinished}`,
+        and not ${isUnfinishedEmail}`,
     ),
 )
 

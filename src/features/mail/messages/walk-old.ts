@@ -1,7 +1,8 @@
 /**
- * Walks the rows of a table from the oldest to the newest, in pages by their ids, which have their time. What
- * was looked at is not read again, but for the pages with rows that must stay until their mail has ended: each
- * run looks at these. A run that is interrupted goes on where it stopped; a new process begins at the oldest row.
+ * Walks the rows of a table from the oldest to the newest, in pages by their ids, which begin with
+ * the time. A page is read once, except pages with rows that must stay until their mail has ended:
+ * each run looks at these again. A run that is interrupted goes on where it stopped; a new process
+ * begins at the oldest row.
  */
 import { HOUR_MS } from '../../../base/clock.ts'
 
@@ -15,10 +16,12 @@ export type Walk = {
 
 export type Span = { after: string; until: string }
 
-/** `last`: its last id; undefined when no page follows. */
+/** `last`: the last id of the page; undefined when no page follows. */
 type LookedAt = { last: string | undefined; isLate: boolean }
 
-/** An id may be that much older than what else says how old its row is. */
+/**
+ * The time in an id may be this much earlier than the time that decides about the age of its row.
+ */
 const LAG_MS = HOUR_MS
 
 export function createWalk(): Walk {

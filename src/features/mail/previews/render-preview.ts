@@ -34,7 +34,7 @@ type PreviewInput = {
   project: Pick<Project, 'name' | 'language' | 'postalAddress'>
   text: PreviewText
   reader: PreviewReader
-  /** Of the same request: as for a send, it changes the data of the contact first. */
+  /** The data of the same request. As for a send, it changes the contact's data first. */
   data: ParsedData
 }
 

@@ -39,7 +39,10 @@ type ConfirmResult = {
   suppressed: number
   /** Held suppressions of addresses that accepted mail meanwhile. */
   dropped: number
-  /** Held before `since`, or of other projects: the fuse stays blown for them. */
+  /**
+   * Suppressions that stay held, from before `since` or of other projects: the fuse stays blown for
+   * them.
+   */
   remaining: number
 }
 
@@ -59,11 +62,11 @@ export async function listHeld(
     .where(isHeldIn(scope))
     .orderBy(desc(heldSuppressions.createdAt), desc(heldSuppressions.id))
     .limit(limit)
-  const total = await countHeld({ store }, scope)
+  const total = await countHeldSuppressions({ store }, scope)
   return { data: rows.map(toView), hasMore: total > rows.length, total }
 }
 
-export async function countHeld(
+export async function countHeldSuppressions(
   { store }: Pick<Base, 'store'>,
   scope: HeldScope & { cause?: HeldCause },
 ): Promise<number> {
@@ -84,7 +87,7 @@ export function isHeldIn({ projectId, since, cause }: HeldScope & { cause?: Held
  * of their domain stay held. An address that accepted mail since it was held is not suppressed; its held suppression
  * is deleted. `since`: epoch ms. A second call changes nothing.
  */
-export async function confirmHeld(
+export async function confirmHeldSuppressions(
   deps: Deps,
   scope: HeldScope & { since: number },
 ): Promise<ConfirmResult> {
@@ -97,7 +100,7 @@ export async function confirmHeld(
     })
     return suppressed + dropped
   })
-  return { ...confirmed, remaining: await countHeld(deps, { cause: 'fuse' }) }
+  return { ...confirmed, remaining: await countHeldSuppressions(deps, { cause: 'fuse' }) }
 }
 
 function toView(row: typeof heldSuppressions.$inferSelect): HeldView {

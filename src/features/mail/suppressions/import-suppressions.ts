@@ -12,8 +12,8 @@ import { findKnownAddresses } from '../../people/contacts/read/known-addresses.t
 import { readCellText } from '../../people/import-export/csv/cell.ts'
 import { type Header, pickCell } from '../../people/import-export/csv/header.ts'
 import type { CsvRecord } from '../../people/import-export/csv/parser.ts'
-import { readAddress } from '../../people/import-export/csv/row-address.ts'
-import { toResult } from '../../people/import-export/import-contacts.ts'
+import { readRowAddress } from '../../people/import-export/csv/row-address.ts'
+import { toImportResult } from '../../people/import-export/import-contacts.ts'
 import { type RowHandler, runImport } from '../../people/import-export/run.ts'
 import { suppressAddresses } from './suppressions.ts'
 
@@ -52,7 +52,7 @@ export async function importSuppressions(
   job: RunningJob,
 ): Promise<SuppressionImportResult> {
   const tally = await runImport(deps, job, suppressionHandler(deps, job))
-  return { ...toResult(tally), addedCount: tally.newCount, existingCount: tally.knownCount }
+  return { ...toImportResult(tally), addedCount: tally.newCount, existingCount: tally.knownCount }
 }
 
 function suppressionHandler(
@@ -69,7 +69,7 @@ function suppressionHandler(
       return text !== undefined && reasonOf(text) === undefined && text.length > MAX_SOURCE_LENGTH
     },
     read: ({ record }, { header }) => ({
-      address: readAddress(record, header),
+      address: readRowAddress(record, header),
       ...readReason(record, header),
     }),
     apply: async (tx, rows) => {

@@ -258,7 +258,10 @@ function matches({ projectId, search = '', reason }: SuppressionQuery): SQL | un
   )
 }
 
-/** Also of the cursors that older versions made, `<createdAt>_<id>`, and of the id of a suppression. */
+/**
+ * Finds the position of a cursor. Cursors of older versions, `<createdAt>_<id>`, and the id of a
+ * suppression are read, too.
+ */
 async function findPosition(
   deps: ListDeps,
   { projectId, cursor }: SuppressionQuery,

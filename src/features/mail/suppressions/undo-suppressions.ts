@@ -23,7 +23,7 @@ import type { Base } from '../../ground/base.ts'
 import { setSubscribed } from '../../people/contacts/write/set-subscribed.ts'
 import { isLeaving } from '../../people/wishes/wishes.ts'
 import { deleteStrikesSince } from '../messages/outcome/strikes.ts'
-import { countHeld, type HeldScope, isHeldIn } from './held-suppressions.ts'
+import { countHeldSuppressions, type HeldScope, isHeldIn } from './held-suppressions.ts'
 
 type UndoResult = {
   /** Held suppressions that were dropped. */
@@ -34,7 +34,10 @@ type UndoResult = {
   resubscribed: number
   /** Addresses that stay on the list, because of a complaint or because they were added by hand. */
   kept: number
-  /** Held before `since`, or of other projects: the fuse stays blown for them. */
+  /**
+   * Suppressions that stay held, from before `since` or of other projects: the fuse stays blown for
+   * them.
+   */
   remaining: number
 }
 
@@ -100,7 +103,7 @@ export async function undoSuppressions(deps: Deps, scope: Scope): Promise<UndoRe
       return some.count
     })
   }
-  return { ...undone, remaining: await countHeld(deps, { cause: 'fuse' }) }
+  return { ...undone, remaining: await countHeldSuppressions(deps, { cause: 'fuse' }) }
 }
 
 /** The index of the list begins with the project, so projects are handled one after the other. */

@@ -1,5 +1,5 @@
 /** Placeholders of other services that stayed in a text: here they print nothing, or themselves. */
-import type { Finding } from '../../../formats/compose/message-findings.ts'
+import type { MessageFinding } from '../../../formats/compose/message-findings.ts'
 import { HINTS, TRACKING, walkOutputs } from '../../../formats/template/foreign-output.ts'
 import { MAX_MARKERS } from '../../../formats/template/limits.ts'
 import { scanMarkers } from '../../../formats/template/markers.ts'
@@ -15,12 +15,14 @@ type Syntax = {
 /** Placeholders that only listmonk fills in: its roots, and its functions. */
 const LISTMONK =
   /\.(?:Subscriber|Tx|Campaign)\b|(?:^|\|\s{0,9})(?:Date|Safe|L\.T[cs]?|Track(?:Link|View)|(?:Unsubscribe|Manage|Optin|Message|Archive|Root)URL)(?!\w)/
-/** Blocks, paths, comments and functions. */
+/** Blocks, paths, comments and functions of templates of Go. */
 const GO = /^(?:[$.]|\/\*|(?:if|range|with|template|define|block|print|printf|println|urlquery)\s)/
 const TAGS = 'Write tags: {% if name %}…{% else %}…{% endif %}.'
 const UNSUBSCRIBE = toSentence(HINTS.unsubscribeUrl)
 
-/** The placeholders that are other languages by themselves are in `foreign-output.ts`, too. */
+/**
+ * `foreign-output.ts` has these placeholders too, if they are of another language by themselves.
+ */
 const PLACEHOLDERS: readonly Syntax[] = [
   {
     service: 'listmonk',
@@ -39,7 +41,7 @@ const PLACEHOLDERS: readonly Syntax[] = [
   },
 ]
 
-/** The first characters of them all. */
+/** The first characters of all these placeholders. */
 const BEGINNINGS = new Set(
   PLACEHOLDERS.flatMap(({ begins }) => begins.map((each) => each.charAt(0))),
 )
@@ -74,8 +76,8 @@ const MAX_SHOWN = 60
 export function findForeignSyntax(
   sources: readonly string[],
   hasValue: (name: string) => boolean = () => false,
-): Finding[] {
-  const found = new Map<string, Finding>()
+): MessageFinding[] {
+  const found = new Map<string, MessageFinding>()
   for (const source of sources) {
     const outputs = listOutputs(source, { found, hasValue })
     for (const { text, syntax } of outputs) add(found, text, syntax)
@@ -103,7 +105,10 @@ type NamedOutput = { begin: number; text: string; syntax: Named }
 /** The first placeholders of other services beside those that were found, in their order. */
 function listOutputs(
   source: string,
-  { found, hasValue }: { found: ReadonlyMap<string, Finding>; hasValue: (name: string) => boolean },
+  {
+    found,
+    hasValue,
+  }: { found: ReadonlyMap<string, MessageFinding>; hasValue: (name: string) => boolean },
 ): NamedOutput[] {
   const listed: NamedOutput[] = []
   const seen = new Set<string>()
@@ -160,7 +165,7 @@ function fixOfTag(tag: string): string {
   return MERGE_TAG_FIXES.get(name) ?? `Write the key of the data of contacts, such as ${example}.`
 }
 
-function add(found: Map<string, Finding>, text: string, { service, fix }: Named): void {
+function add(found: Map<string, MessageFinding>, text: string, { service, fix }: Named): void {
   if (found.has(text) || found.size >= MAX_FINDINGS) return
   const message = `${text} is a placeholder of ${service}, which has no meaning here.`
   found.set(text, { code: 'foreign_syntax', severity: 'warning', message, fix })

@@ -2,6 +2,7 @@
  * Lists a project's templates by page number or by cursor. The total is counted except after a
  * cursor, because the first page had it. Bodies are read one by one, as the reader takes the templates.
  */
+
 import { invalidField, tooLongText } from '../../../base/errors.ts'
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, MAX_SEARCH_LENGTH } from '../../../records/limits.ts'
 import type { TemplateRecord } from '../../../records/template.ts'
@@ -20,16 +21,12 @@ import {
 import { type Template, templates } from '../../../store/schema/messages.ts'
 import type { ContentClass } from '../../../store/schema/words.ts'
 import { parameter, statement } from '../../../store/statement.ts'
+import type { Queries } from '../../../store/write/transaction.ts'
 import type { Base } from '../../ground/base.ts'
 import { type Listing, type PageEnd, pageListing, withEnd } from '../../ground/listing.ts'
-import type {
-  Queries,
-  Reference,
-  ReferenceQuery,
-  ReferenceSource,
-} from '../../ground/manifest/reference.ts'
+import type { Reference, ReferenceQuery, ReferenceSource } from '../../ground/manifest/reference.ts'
 import { formatSortedCursor, parseSortedCursor } from '../../ground/sorted-cursor.ts'
-import { isTemplate, toTemplateRecord } from './templates.ts'
+import { isTemplateOf, toTemplateRecord } from './templates.ts'
 
 export type TemplateQuery = {
   projectId: string
@@ -180,7 +177,7 @@ async function findSortKey(
   { sort }: TemplateOrder,
 ): Promise<TemplateSortKey | undefined> {
   const sortKey = SORT_KEYS[sort]
-  const row = await store.read.select({ sortKey }).from(templates).where(isTemplate(key)).get()
+  const row = await store.read.select({ sortKey }).from(templates).where(isTemplateOf(key)).get()
   return row?.sortKey
 }
 

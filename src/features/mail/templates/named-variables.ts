@@ -1,7 +1,7 @@
 /**
- * The keys of a contact's data that a text names. Names that the text defines itself and those of Pillarbox are
- * left out, and so are placeholders of other languages. A text with more markup than a template may have is none,
- * and is read up to there.
+ * The keys of a contact's data that a text names. Names that the text defines itself and those of
+ * Pillarbox are left out, and so are placeholders of other languages. A text with more markup than
+ * a template may have is not a template, and is read only up to that limit.
  */
 import { walkOutputs } from '../../../formats/template/foreign-output.ts'
 import { MAX_MARKERS, MAX_MARKUP_LENGTH } from '../../../formats/template/limits.ts'
@@ -11,12 +11,15 @@ import { CONTACT } from '../../../formats/template/variables.ts'
 import { RESERVED_KEYS } from '../../people/contacts/write/data.ts'
 
 /**
- * `printed`: without a fallback. `guarded`: only with one, or in a tag or a filter, which usually ask whether
- * there is a value.
+ * `printed`: keys that are printed without a fallback. `guarded`: keys that occur only with a
+ * fallback, or in a tag or a filter, which usually ask whether there is a value.
  */
 export type NamedVariables = { printed: string[]; guarded: string[] }
 
-/** The data may have a key `contact`, below which the service's variables then do not stand. */
+/**
+ * Whether the data may have a key `contact`. The service's variables then do not stand below this
+ * name.
+ */
 type Rule = { hasContact?: boolean }
 
 type Path = readonly string[]
@@ -32,10 +35,12 @@ const DEFINITION =
 
 const HAS_FALLBACK = /\|\s*default\b/
 
-/** These alone are no key. */
+/** These names alone are not keys. */
 const RECORDS = new Set(['data', CONTACT])
 
-/** The maximum of one call: further ones are not looked for, since they serve hints only. */
+/**
+ * The maximum of one call. Further keys are not looked for, because guarded keys serve hints only.
+ */
 const MAX_GUARDED = 10_000
 
 const MAX_EXPRESSION_LENGTH = 2_000
@@ -47,7 +52,7 @@ const TOKEN = /[\p{L}_][\p{L}\p{N}_.-]{0,199}|\S/gu
 
 const NAME = /^[\p{L}_]/u
 
-/** Words of the language; `reversed` and `continue` stand in loops. */
+/** Words of the language, which are no variables; `reversed` and `continue` stand in loops. */
 const WORDS = new Set([
   ...['true', 'false', 'nil', 'null', 'empty', 'blank'],
   ...['and', 'or', 'not', 'contains', 'in', 'reversed', 'continue'],
@@ -88,7 +93,7 @@ export function nameVariables(
   return { printed: names, guarded: keysOf(guarded).filter((key) => !seen.has(key)) }
 }
 
-/** Each content once. */
+/** Returns the markers, with each content once. */
 function readMarkers(source: string): { kind: Marker['kind']; content: string }[] {
   const markers: Marker[] = []
   let markup = 0
@@ -150,7 +155,7 @@ function keyOf(path: Path, hasContact: boolean): string {
 function listPaths(expression: string): string[][] {
   const unquoted = expression.replace(QUOTED, ' " ')
   const tokens = unquoted.slice(0, MAX_EXPRESSION_LENGTH).match(TOKEN) ?? []
-  // Its end may be missing.
+  // The last token may be cut off.
   if (unquoted.length > MAX_EXPRESSION_LENGTH) tokens.pop()
   const isVariable = (token: string, at: number) =>
     NAME.test(token) &&
@@ -160,7 +165,7 @@ function listPaths(expression: string): string[][] {
   return tokens.filter(isVariable).map((token) => token.split('.'))
 }
 
-/** `content`: of `{% … %}`. */
+/** `content`: the text within `{% … %}`. */
 function listPathsOfTag(content: string): string[][] {
   const [name = ''] = /^\w+/.exec(content) ?? []
   const rest = content.slice(name.length)

@@ -8,12 +8,15 @@ const SERVICE_NAMES = [
   ...['unsubscribeUrl', 'subscribeUrl', 'manageUrl', 'postalAddress'],
   ...['email', 'subscribed', 'locale'],
 ]
-/** Above the data of contacts in listmonk and in other services, which print `{{ subscriber.name }}`. */
+/**
+ * Names that stand before the keys of contacts in listmonk and in other services, as in `{{
+ * subscriber.name }}`.
+ */
 const OTHER_PREFIXES = new Set(['subscriber', 'subscribers', 'attribs', 'attributes', 'recipient'])
-/** By so much a misspelt name differs in its length at most. */
+/** The maximum difference in length between a misspelt name and the key that it means. */
 const MAX_LENGTH_DIFFERENCE = 20
 
-/** One letter more, fewer or other makes a shorter name another one: `game` is no `name`. */
+/** In a shorter name, a single other letter makes another name: `game` is not a slip for `name`. */
 const MIN_CHANGED_LENGTH = 5
 
 /** Which key a name may mean: the key, or a sentence about it. `effort`: what all names of a request share. */
@@ -26,13 +29,13 @@ type Suggest = (name: string, keys: readonly string[], effort: Effort) => string
 export const suggestVariable: Suggest = suggestBy(nearestName)
 
 /**
- * As `suggestVariable`, for a variable that may well have no value. Only what is clearly a slip counts: other
- * letter case, two neighbours that changed places, or, in names of five letters or more, one letter more, fewer
- * or other for each five. A name with other digits is another one.
+ * As `suggestVariable`, for a variable that may well have no value. Only a clear slip counts: other
+ * letter case, two neighbours that changed places, or, in names of five letters or more, one letter
+ * more, fewer or other for each five. A name with other digits is another one.
  */
 export const suggestForSlip: Suggest = suggestBy(findSlip)
 
-/** `find`: the key, among those of about the length of the name. */
+/** `find`: finds the key among the keys of about the length of the name. */
 function suggestBy(find: Suggest): Suggest {
   return (name, keys, effort) => {
     if (OTHER_PREFIXES.has(name.toLowerCase()))
@@ -87,7 +90,7 @@ function digitsOf(name: string): string {
   return name.replace(/\D/g, '')
 }
 
-/** The names of about its length. */
+/** The keys of about the length of the name, without the name itself. */
 function listAlike(name: string, keys: readonly string[]): string[] {
   const isAlike = (key: string) =>
     key !== name && Math.abs(key.length - name.length) <= MAX_LENGTH_DIFFERENCE

@@ -83,12 +83,12 @@ export async function loadTemplate(
   queries: Pick<Tx, 'select'>,
   key: TemplateKey,
 ): Promise<Template> {
-  const template = await queries.select().from(templates).where(isTemplate(key)).get()
+  const template = await queries.select().from(templates).where(isTemplateOf(key)).get()
   if (template === undefined) throw templateNotFound(key.id)
   return template
 }
 
-export function isTemplate({ projectId, id }: TemplateKey): SQL | undefined {
+export function isTemplateOf({ projectId, id }: TemplateKey): SQL | undefined {
   return and(eq(templates.id, id), eq(templates.projectId, projectId))
 }
 
@@ -135,7 +135,7 @@ export async function updateTemplate(
     return tx
       .update(templates)
       .set({ ...columns, version: nextVersion(current, columns), updatedAt: now() })
-      .where(isTemplate(key))
+      .where(isTemplateOf(key))
       .returning()
       .get()
   })
@@ -154,7 +154,7 @@ export async function deleteTemplate(
   await store.write(async (tx) => {
     await loadTemplate(tx, key)
     await requireUnused(deps, tx, key)
-    await tx.delete(templates).where(isTemplate(key))
+    await tx.delete(templates).where(isTemplateOf(key))
     tx.afterCommit(directory.drop)
   })
 }

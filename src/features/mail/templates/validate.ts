@@ -73,7 +73,7 @@ export type NewFields = TemplateChanges & Pick<TemplateFields, 'name' | 'subject
 
 const DEFAULT_TYPE: ContentClass = 'MARKETING'
 
-/** A marker takes two characters, so that most texts are too short for a fault. */
+/** The length up to which a text has no fault of size: a marker takes at least two characters. */
 const SHORT = Math.min(2 * MAX_MARKERS, MAX_TEMPLATE_LENGTH)
 
 /**

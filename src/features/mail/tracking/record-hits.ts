@@ -125,7 +125,7 @@ function countHits(deps: Pick<Base, 'config'>, email: HitEmail, hits: readonly H
   })
 }
 
-/** Never in the sandbox: it has no scanners, and developers' tests follow links at once. */
+/** Always false in the sandbox, which has no scanners: developers' tests follow links at once. */
 function isTooSoon({ config }: Pick<Base, 'config'>, email: HitEmail, { at }: Hit): boolean {
   if (config.delivery.mode === 'sandbox') return false
   const arrivedAt = email.deliveredAt ?? email.sentAt

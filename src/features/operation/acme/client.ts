@@ -126,7 +126,8 @@ export function createAcmeClient(
           method: 'POST',
           headers: { 'content-type': 'application/jose+json' },
           body: JSON.stringify(signed),
-          // A repeated nonce is refused, so the authority acts at most once.
+          // The request may be sent again: a repeated nonce is refused, so the authority acts at
+          // most once.
           isRepeatable: true,
         })
       } catch (error) {

@@ -15,7 +15,7 @@ import type { IssuedCertificate } from './order.ts'
 
 type OrderOrigin = { directoryUrl: string; domains: readonly string[] }
 
-export type HeldCertificate = OrderOrigin & { certificate: X509Certificate }
+export type CurrentCertificate = OrderOrigin & { certificate: X509Certificate }
 
 /** The state of the last order, and of the orders that failed since the last certificate. */
 export type OrderState = {
@@ -40,7 +40,7 @@ export async function prepareFolder(folder: string): Promise<void> {
 }
 
 /** Undefined without a usable certificate. */
-export async function findHeld(folder: string): Promise<HeldCertificate | undefined> {
+export async function findCurrent(folder: string): Promise<CurrentCertificate | undefined> {
   const file = path.join(folder, CERTIFICATE)
   const text = await readFile(file, 'utf8').catch(() => undefined)
   if (text === undefined) return undefined

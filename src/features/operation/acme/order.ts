@@ -165,7 +165,9 @@ function checkIssued(
   return issued
 }
 
-/** The rest of the chain counts, too. @throws AcmeFailure */
+/**
+ * Requires that key and chain can be used; the rest of the chain counts, too. @throws AcmeFailure
+ */
 function checkUsable({ key, chain }: IssuedCertificate): void {
   try {
     parsePair(`${key}${chain}`)

@@ -24,9 +24,9 @@ import {
 } from './client.ts'
 import { AcmeFailure } from './failure.ts'
 import {
-  findHeld,
+  type CurrentCertificate,
+  findCurrent,
   findState,
-  type HeldCertificate,
   type OrderState,
   prepareFolder,
   writeCertificate,
@@ -38,9 +38,9 @@ import {
   barredUntil,
   certificateId,
   orderDueAt,
+  orderRetryDelay,
   pointOf,
   restAfter,
-  retryDelay,
   settingsDigest,
 } from './renewal.ts'
 
@@ -83,20 +83,21 @@ function startFor(deps: Deps, acme: AcmeConfig, options: OrderingOptions): Order
   /** Returns when to look again. */
   async function look(): Promise<number> {
     await prepareFolder(acme.folder)
-    const [held, state] = await Promise.all([findHeld(acme.folder), findState(acme.folder)])
-    const barredAt = barredUntil(state, { settings, isHeld: held !== undefined }, now())
-    if (held !== undefined && held.directoryUrl === acme.directoryUrl) {
-      await order.ask(held, suggestion)
+    const [current, state] = await Promise.all([findCurrent(acme.folder), findState(acme.folder)])
+    const barredAt = barredUntil(state, { settings, hasCurrent: current !== undefined }, now())
+    if (current !== undefined && current.directoryUrl === acme.directoryUrl) {
+      await order.ask(current, suggestion)
     }
-    const dueAt = orderDueAt(held, acme, suggestion.at)
-    // A kill may have come between the certificate and the state: then the order did not fail.
+    const dueAt = orderDueAt(current, acme, suggestion.at)
+    // A kill may have come after the certificate was written and before the state was: then the
+    // order did not fail.
     const hasFailed = dueAt <= now() && state?.settings === settings
     certificates.setOrderFault(hasFailed ? state.fault : null)
     const at = Math.max(dueAt, barredAt)
     if (now() < at) return at
     suggestion.at = null
     suggestion.askAt = 0
-    return order.attempt(held, state)
+    return order.attempt(current, state)
   }
 
   const loop = startLoop({
@@ -122,10 +123,10 @@ function startFor(deps: Deps, acme: AcmeConfig, options: OrderingOptions): Order
 type Suggestion = { at: number | null; askAt: number }
 
 type Order = {
-  /** Asks for the time of the renewal, if it is time to. */
-  ask(held: HeldCertificate, suggestion: Suggestion): Promise<void>
+  /** Asks the authority for the time of the renewal, once `askAt` has come. */
+  ask(current: CurrentCertificate, suggestion: Suggestion): Promise<void>
   /** Returns when the next look is due. */
-  attempt(held: HeldCertificate | undefined, state: OrderState | undefined): Promise<number>
+  attempt(current: CurrentCertificate | undefined, state: OrderState | undefined): Promise<number>
 }
 
 function createOrder(
@@ -152,12 +153,13 @@ function createOrder(
     }
   }
 
-  async function issue(held: HeldCertificate | undefined): Promise<void> {
+  async function issue(current: CurrentCertificate | undefined): Promise<void> {
     const issued = await withClient(async (client) => {
       const account = await registerAccount(client, acme)
-      const isRenewal = held?.directoryUrl === acme.directoryUrl
+      const isRenewal = current?.directoryUrl === acme.directoryUrl
       const offersReplacement = (await client.resource('renewalInfo')) !== undefined
-      const replaces = isRenewal && offersReplacement ? certificateId(held.certificate) : undefined
+      const replaces =
+        isRenewal && offersReplacement ? certificateId(current.certificate) : undefined
       const input = { account, domains: acme.domains, replaces }
       return orderCertificate({ client, challenges, now, wait, signal }, input)
     })
@@ -166,13 +168,13 @@ function createOrder(
 
   function stateAfter(
     failures: number,
-    held: HeldCertificate | undefined,
+    current: CurrentCertificate | undefined,
     error: AcmeFailure,
   ): OrderState {
-    const delayMs = Math.max(retryDelay(failures, error.kind, random), error.retryAfterMs ?? 0)
+    const delayMs = Math.max(orderRetryDelay(failures, error.kind, random), error.retryAfterMs ?? 0)
     const nextAttemptAt = Math.round(now() + delayMs)
     const head =
-      held === undefined
+      current === undefined
         ? `No certificate could be ordered for ${acme.domains.join(', ')}`
         : 'The certificate could not be renewed by ACME, and the previous one stays in use'
     const fault = `${head}: ${error.message}. The next attempt is at ${formatSecond(nextAttemptAt)}.`
@@ -180,40 +182,40 @@ function createOrder(
   }
 
   return {
-    async ask(held, suggestion) {
+    async ask(current, suggestion) {
       if (now() < suggestion.askAt) return
       suggestion.askAt = now() + ASK_AGAIN_MS
       try {
         const found = await withClient((client) =>
-          askRenewalWindow(client, held.certificate, now()),
+          askRenewalWindow(client, current.certificate, now()),
         )
         suggestion.askAt = now() + found.askAgainAfterMs
-        suggestion.at = found.window && pointOf(held.certificate, found.window)
+        suggestion.at = found.window && pointOf(current.certificate, found.window)
       } catch (error) {
         if (signal.aborted) throw error
         log.info({ reason: describeError(error) }, 'the authority suggests no time of renewal')
       }
     },
-    async attempt(held, state) {
+    async attempt(current, state) {
       const isOfSettings = state?.settings === settings
       const failures = (isOfSettings ? state.failures : 0) + 1
       const interrupted = new AcmeFailure('refused', 'the server was stopped during the order')
-      await writeState(acme.folder, stateAfter(failures, held, interrupted))
+      await writeState(acme.folder, stateAfter(failures, current, interrupted))
       try {
-        await issue(held)
+        await issue(current)
       } catch (error) {
         if (signal.aborted) {
           await writeState(acme.folder, state)
           throw error
         }
         const failure = toFailure(error)
-        const failed = stateAfter(failures, held, failure)
+        const failed = stateAfter(failures, current, failure)
         await writeState(acme.folder, failed)
         counters.add('pillarbox_acme_orders_total', { outcome: 'failed' })
         certificates.setOrderFault(failed.fault)
         return failed.nextAttemptAt
       }
-      const issued = await findHeld(acme.folder)
+      const issued = await findCurrent(acme.folder)
       const restMs = issued === undefined ? 0 : restAfter(issued.certificate)
       const rested = {
         settings,

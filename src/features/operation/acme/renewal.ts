@@ -9,7 +9,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../base/clock.ts'
 import type { AcmeConfig } from '../../../config/config.ts'
 import { parseRetryAfter } from '../../../outbound/http/retry-after.ts'
 import type { AcmeClient } from './client.ts'
-import type { HeldCertificate, OrderState } from './folder.ts'
+import type { CurrentCertificate, OrderState } from './folder.ts'
 
 const ASK_EVERY_MS = 6 * HOUR_MS
 const ASK_LEAST_MS = 10 * MINUTE_MS
@@ -19,7 +19,7 @@ const OCTET_STRING = 0x04
 const SEQUENCE = 0x30
 const KEY_IDENTIFIER = 0x80
 const RENEWAL_SHARE = 2 / 3
-/** Renewals are spread over this share of the life that follows. */
+/** Renewals are spread over this further share of the life. */
 const SPREAD_SHARE = 1 / 30
 /** Retry delays vary by this share. */
 const JITTER = 0.15
@@ -48,29 +48,29 @@ export function pointOf(
 
 /** When an order is due, whatever has failed before; 0: now. */
 export function orderDueAt(
-  held: HeldCertificate | undefined,
+  current: CurrentCertificate | undefined,
   { directoryUrl, domains }: Pick<AcmeConfig, 'directoryUrl' | 'domains'>,
   suggestedAt: number | null,
 ): number {
-  if (held === undefined || held.directoryUrl !== directoryUrl) return 0
-  if (!isSameSet(held.domains, domains)) return 0
-  return Math.min(renewalOf(held.certificate), suggestedAt ?? Number.POSITIVE_INFINITY)
+  if (current === undefined || current.directoryUrl !== directoryUrl) return 0
+  if (!isSameSet(current.domains, domains)) return 0
+  return Math.min(renewalOf(current.certificate), suggestedAt ?? Number.POSITIVE_INFINITY)
 }
 
-/** Until when earlier orders forbid one with these settings; 0: they do not. */
+/** Returns until when earlier orders forbid an order with these settings; 0 if they do not. */
 export function barredUntil(
   state: OrderState | undefined,
-  { settings, isHeld }: { settings: string; isHeld: boolean },
+  { settings, hasCurrent }: { settings: string; hasCurrent: boolean },
   now: number,
 ): number {
   if (state === undefined || state.settings !== settings) return 0
-  if (state.failures === 0 && !isHeld) return 0
+  if (state.failures === 0 && !hasCurrent) return 0
   // A state written with a wrong clock must not stop orders for years.
   return state.nextAttemptAt > now + MAX_WAIT_MS ? 0 : state.nextAttemptAt
 }
 
 /** The delay after this many failures. `random`: from 0 to 1. */
-export function retryDelay(
+export function orderRetryDelay(
   failures: number,
   kind: 'refused' | 'unreachable',
   random: () => number,
@@ -95,7 +95,7 @@ export function settingsDigest(acme: AcmeConfig): string {
   return createHash('sha256').update(JSON.stringify(settings)).digest('hex').slice(0, 16)
 }
 
-/** From 0 to 1, by the certificate. */
+/** Returns a number from 0 to 1 that depends on the certificate alone. */
 function fractionOf({ raw }: X509Certificate): number {
   return createHash('sha256').update(raw).digest().readUInt32BE() / 2 ** 32
 }
@@ -139,7 +139,7 @@ export function certificateId({ raw, serialNumber }: X509Certificate): string | 
   if (key === undefined) return undefined
   const even = serialNumber.padStart(serialNumber.length + (serialNumber.length % 2), '0')
   const digits = Buffer.from(even, 'hex')
-  // DER writes a positive integer with a first bit of 0.
+  // In DER, a positive integer begins with a bit of 0.
   const serial = (digits[0] ?? 0) >= 0x80 ? Buffer.concat([Buffer.from([0]), digits]) : digits
   return `${key.toString('base64url')}.${serial.toString('base64url')}`
 }

@@ -3,11 +3,11 @@ import ipaddr from 'ipaddr.js'
 import { reversedLabels, reverseNameOf } from '../../mail/domains/server-records.ts'
 import type { Check, CheckContext } from './check.ts'
 import {
+  type CheckPart,
   combine,
   failed,
   noAnswer,
   ok,
-  type Part,
   skipped,
   skipUnlessDirect,
   warning,
@@ -38,7 +38,7 @@ export const reverseDnsCheck: Check = {
   },
 }
 
-async function checkAddress({ config, probes }: CheckContext, address: string): Promise<Part> {
+async function checkAddress({ config, probes }: CheckContext, address: string): Promise<CheckPart> {
   const { hostname } = config.delivery
   const reverseName = reverseNameOf(address)
   const fix = `${reverseName}. IN PTR ${hostname}.`
@@ -57,7 +57,7 @@ async function checkAddress({ config, probes }: CheckContext, address: string): 
 async function checkForward(
   { config, probes }: Pick<CheckContext, 'config' | 'probes'>,
   { hostname, address }: { hostname: string; address: string },
-): Promise<Part> {
+): Promise<CheckPart> {
   const isIpv6 = address.includes(':')
   const answer = await (isIpv6 ? probes.dns.aaaa(hostname) : probes.dns.a(hostname))
   const type = isIpv6 ? 'AAAA' : 'A'
@@ -96,7 +96,7 @@ export const blocklistsCheck: Check = {
 async function checkListing(
   { probes }: CheckContext,
   { zone, address }: { zone: string; address: string },
-): Promise<Part> {
+): Promise<CheckPart> {
   const name = `${reversedLabels(address)}.${zone}`
   const answer = await probes.dns.listing(name)
   const unknown = (text: string) =>

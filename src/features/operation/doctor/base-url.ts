@@ -5,9 +5,9 @@
  */
 import type { Check, CheckContext } from './check.ts'
 import {
+  type CheckOutcome,
   failed,
   NEEDS_SERVER,
-  type Outcome,
   ok,
   skipInSandbox,
   skipped,
@@ -48,7 +48,7 @@ function describe({ config }: Pick<CheckContext, 'config'>, error: string): stri
   return `${config.baseUrl} cannot be reached from here: ${error}`
 }
 
-function distrusted({ config }: Pick<CheckContext, 'config'>, code: string): Outcome {
+function distrusted({ config }: Pick<CheckContext, 'config'>, code: string): CheckOutcome {
   const text = `clients do not trust the certificate of ${config.baseUrl}: ${code}`
   const fix = `Renew the certificate for ${new URL(config.baseUrl).hostname}, with its whole chain.`
   const isDate = DATE_FAULTS.has(code)
@@ -58,7 +58,7 @@ function distrusted({ config }: Pick<CheckContext, 'config'>, code: string): Out
 async function request(
   context: CheckContext,
   server: NonNullable<CheckContext['server']>,
-): Promise<Outcome> {
+): Promise<CheckOutcome> {
   const { config, probes } = context
   const arrival = server.arrivals.expect()
   const url = new URL(`${config.baseUrl}/manage/${arrival.word}`)

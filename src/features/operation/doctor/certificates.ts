@@ -5,10 +5,10 @@ import { findNameFaults, namesOfListener } from '../../../config/certificates/fa
 import type { TlsListener } from '../../../config/certificates/tls-listener.ts'
 import type { Config } from '../../../config/config.ts'
 import { formatListenAddress } from '../../../config/values/listen-address.ts'
-import { describeReply } from '../../../outbound/probe/probe-smtp.ts'
+import { describeProbeReply } from '../../../outbound/probe/probe-smtp.ts'
 import type { Check, CheckContext } from './check.ts'
 import type { ListenerFindings } from './facts.ts'
-import { combine, failed, NEEDS_SERVER, ok, type Part, skipped, warning } from './outcome.ts'
+import { type CheckPart, combine, failed, NEEDS_SERVER, ok, skipped, warning } from './outcome.ts'
 
 const LEAST_SHARE = 0.2
 const LABELS: Record<TlsListener, string> = {
@@ -42,7 +42,10 @@ export const certificatesCheck: Check = {
   },
 }
 
-/** Listeners with the same certificate are all seen: one may not have loaded its renewal. */
+/**
+ * Looks at all listeners, also at those with the same certificate: one may not have loaded its
+ * renewal.
+ */
 async function listSeen({ facts }: CheckContext): Promise<Seen[]> {
   const [inbound, own, https] = await Promise.all([
     facts.inbound(),
@@ -66,7 +69,7 @@ async function listSeen({ facts }: CheckContext): Promise<Seen[]> {
 function checkCertificate(
   { config, now }: Pick<CheckContext, 'config' | 'now'>,
   { listener, certificate, error, remedy }: Seen,
-): Part {
+): CheckPart {
   const label = LABELS[listener]
   const fix = fixOf(config, listener)
   if (certificate === null)
@@ -79,7 +82,7 @@ function checkCertificate(
   const until = `${label}: ${namesIn(certificate)}, until ${formatSecond(to)}`
   if (at >= to) return failed(`${until}: expired`, fix)
   if (at < from) return failed(`${until}: not valid before ${formatSecond(from)}`, fix)
-  // A wrong name of HTTPS is the business of `base_url`.
+  // A wrong name of HTTPS is left to the check of `base_url`.
   const names = listener === 'http' ? [] : namesOfListener(config, listener)
   const [wrongName] = findNameFaults(certificate, names)
   if (wrongName !== undefined) return warning(`${label}: the certificate ${wrongName}`, fix)
@@ -123,7 +126,7 @@ export const starttlsCheck: Check = {
 }
 
 /** `isMeant`: a certificate is configured. */
-function checkListener(found: ListenerFindings, isMeant: boolean): Part {
+function checkListener(found: ListenerFindings, isMeant: boolean): CheckPart {
   const { greeting, offersStarttls, certificate, error } = found
   const at = nameOf(found)
   if (greeting === null) {
@@ -131,7 +134,7 @@ function checkListener(found: ListenerFindings, isMeant: boolean): Part {
   }
   if (greeting.code >= 400) {
     return warning(
-      `${at}: ${describeReply(greeting)}`,
+      `${at}: ${describeProbeReply(greeting)}`,
       'Look at GET /health and the log of the server.',
     )
   }

@@ -9,16 +9,16 @@
 import { getDomain } from 'tldts'
 import type { Check, CheckContext } from './check.ts'
 import {
+  type CheckPart,
   combine,
   failed,
   noAnswer,
   ok,
-  type Part,
   skipInSandbox,
   skipped,
   warning,
 } from './outcome.ts'
-import { countDomains, type SenderDomain } from './sender-domains.ts'
+import { type CheckedDomain, countDomains } from './sender-domains.ts'
 
 const POLICIES: readonly string[] = ['none', 'quarantine', 'reject']
 const MAX_REPORT_DOMAINS = 3
@@ -38,7 +38,7 @@ export const dmarcCheck: Check = {
 
 type FoundRecord = { at: string; text: string; isOfOrganization: boolean }
 
-async function checkDomain(context: CheckContext, sender: SenderDomain): Promise<Part> {
+async function checkDomain(context: CheckContext, sender: CheckedDomain): Promise<CheckPart> {
   const fix = `_dmarc.${sender.name}. IN TXT "v=DMARC1; p=none"`
   const found = await findRecord(context, sender.name)
   if (typeof found === 'string') return warning(found, fix)
@@ -54,7 +54,7 @@ async function checkDomain(context: CheckContext, sender: SenderDomain): Promise
   return ok(`${sender.name}: p=${policy}${share}, signature and return path are aligned`)
 }
 
-/** Returns why there is none in place of the record; `error`: DNS gave no answer. */
+/** Returns the record, or the reason why there is none; `error`: DNS gave no answer. */
 async function findRecord(
   { probes }: Pick<CheckContext, 'probes'>,
   domain: string,
@@ -73,13 +73,13 @@ async function findRecord(
   return `${domain} has no DMARC record`
 }
 
-type Judged = { sender: SenderDomain; found: FoundRecord; record: DmarcRecord }
+type Judged = { sender: CheckedDomain; found: FoundRecord; record: DmarcRecord }
 
 /** The signature's domain is the one of From, so only the return path can be misaligned. */
 function judgeAlignment(
   { config }: Pick<CheckContext, 'config'>,
   { sender, found, record }: Judged,
-): Part | undefined {
+): CheckPart | undefined {
   const { name } = sender
   const isOwn = sender.record('return-path').state !== 'missing'
   const returnPath = isOwn ? `bounce.${name}` : config.delivery.returnPathDomain
@@ -108,7 +108,7 @@ function relaxed(text: string): string {
 async function findUnauthorized(
   { probes }: Pick<CheckContext, 'probes'>,
   { sender, found, record }: Judged,
-): Promise<Part | undefined> {
+): Promise<CheckPart | undefined> {
   const owner = found.at.slice('_dmarc.'.length)
   const others = record.reportDomains.filter(
     (domain) => organizationOf(domain) !== organizationOf(owner),

@@ -25,9 +25,9 @@ export type Doctor = {
   run(maxAgeMs?: number): Promise<CheckRun>
   /** The last run if it began at `since` or later; otherwise null, and such a run begins. */
   runSince(since: number): CheckRun | null
-  /** Begins the hourly runs. Before it, no run knows the listeners. */
+  /** Begins the hourly runs. No run before knows the listeners. */
   start(listeners: Listeners): void
-  /** A run under way is not waited for: its network ends by itself. */
+  /** Ends the hourly runs. A run under way is not waited for: its network ends by itself. */
   stop(): void
 }
 

@@ -3,27 +3,27 @@
  * keys.
  */
 import { createReturnPathLocalPart } from '../../../formats/signed-tokens.ts'
-import { describeReply } from '../../../outbound/probe/probe-smtp.ts'
+import { describeProbeReply } from '../../../outbound/probe/probe-smtp.ts'
 import { newId } from '../../../store/ids.ts'
 import type { Check, CheckContext } from './check.ts'
 import {
+  type CheckOutcome,
+  type CheckPart,
   combine,
   failed,
   noAnswer,
-  type Outcome,
   ok,
-  type Part,
   skipInSandbox,
   skipped,
   warning,
 } from './outcome.ts'
-import { countDomains, type SenderDomain } from './sender-domains.ts'
+import { type CheckedDomain, countDomains } from './sender-domains.ts'
 
 const MAX_SHOWN_KEY = 120
 /** The enhanced code of a server without room for mail (RFC 3463, 3.4). */
 const NO_SPACE = '4.3.1'
-/** For outcomes because of the name of the server, which `reverse_dns` checks. */
-const NAMELESS = { follows: ['reverse_dns'] } satisfies Partial<Outcome>
+/** Added to outcomes that follow from the name of the server, which `reverse_dns` checks. */
+const NAMELESS = { follows: ['reverse_dns'] } satisfies Partial<CheckOutcome>
 
 /**
  * Whether bounces come back: the MX records of the return paths lead to this server, and the
@@ -46,13 +46,13 @@ export const returnPathCheck: Check = {
   },
 }
 
-function receivesNothing(mode: string): Outcome {
+function receivesNothing(mode: string): CheckOutcome {
   const text = 'inbound.listen is empty: this server receives no bounces'
   if (mode === 'relay') return skipped(text)
   return warning(text, '[inbound]\nlisten = ["0.0.0.0:25"]')
 }
 
-async function checkOwn({ config, probes }: CheckContext): Promise<Part> {
+async function checkOwn({ config, probes }: CheckContext): Promise<CheckPart> {
   const { hostname, returnPathDomain } = config.delivery
   const fix = `${returnPathDomain}. IN MX 10 ${hostname}.`
   const answer = await probes.dns.mx(returnPathDomain)
@@ -64,7 +64,10 @@ async function checkOwn({ config, probes }: CheckContext): Promise<Part> {
 }
 
 /** The record of a domain is optional, so only one that leads elsewhere is a fault. */
-function checkReturnPath(config: CheckContext['config'], { name, record }: SenderDomain): Part {
+function checkReturnPath(
+  config: CheckContext['config'],
+  { name, record }: CheckedDomain,
+): CheckPart {
   const { state, found, zoneLine } = record('return-path')
   if (state === 'found') return ok(name)
   if (state === 'unknown') return noAnswer(config, `MX of bounce.${name}: DNS gave no answer`)
@@ -79,7 +82,7 @@ function describeWrong(name: string, hosts: readonly string[]): string {
 }
 
 /** Connects to `delivery.hostname` only, whatever the MX records say. */
-async function probeHost(context: CheckContext): Promise<Part> {
+async function probeHost(context: CheckContext): Promise<CheckPart> {
   const { config, probes, keyring } = context
   const { hostname, port, returnPathDomain } = config.delivery
   const host = await probes.addressesOf(hostname)
@@ -100,7 +103,7 @@ async function probeHost(context: CheckContext): Promise<Part> {
 function judgeSession(
   named: string,
   { greeting, recipientReply, error }: Awaited<ReturnType<CheckContext['probes']['smtp']>>,
-): Part {
+): CheckPart {
   if (greeting === null) {
     const text = `${named} does not answer this machine: ${error}`
     const fix =
@@ -112,7 +115,7 @@ function judgeSession(
   }
   const said = recipientReply ?? greeting
   const isTemporary = said.code >= 400 && said.code < 500
-  const text = `${named} does not accept a return path of this server: ${recipientReply === null && error !== null ? error : describeReply(said)}`
+  const text = `${named} does not accept a return path of this server: ${recipientReply === null && error !== null ? error : describeProbeReply(said)}`
   const fix =
     'Point the A record of delivery.hostname at this server, and let port 25 of that address lead to inbound.listen.'
   const isFull = said.enhancedCode === NO_SPACE
@@ -143,9 +146,9 @@ export const dkimCheck: Check = {
 
 function checkKey(
   config: CheckContext['config'],
-  { name, domain, record }: SenderDomain,
+  { name, domain, record }: CheckedDomain,
   purpose: 'dkim' | 'dkim-ed25519',
-): Part {
+): CheckPart {
   const { state, found, zoneLine } = record(purpose)
   const isUsed = purpose === 'dkim' || domain.isEd25519Found
   const selector = purpose === 'dkim' ? domain.rsaSelector : domain.ed25519Selector

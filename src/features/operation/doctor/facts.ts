@@ -15,8 +15,8 @@ import { ownAddresses } from '../../mail/domains/server-records.ts'
 import type { DoctorDeps } from './deps.ts'
 import { findSenderDomains, type SenderDomains } from './sender-domains.ts'
 
-export type Facts = {
-  /** Other servers see this server come from these. */
+export type DoctorFacts = {
+  /** The addresses from which this server comes, as other servers see it. */
   addresses(): Promise<HostAddresses>
   domains(): Promise<SenderDomains>
   /** A session with each listener for mail from outside, over loopback; null without a server. */
@@ -41,7 +41,7 @@ export type ListenerCertificate = {
   remedy?: string
 }
 
-export function createFacts(deps: DoctorDeps): Facts {
+export function createFacts(deps: DoctorDeps): DoctorFacts {
   return {
     addresses: once(() => findAddresses(deps)),
     domains: once(() => findSenderDomains(deps)),
@@ -83,7 +83,7 @@ async function findOwnCertificates(deps: DoctorDeps): Promise<ListenerCertificat
   const { config, probes, server } = deps
   const inFiles = readOwnFiles(config)
   if (server === null) return inFiles
-  // A server that runs has the certificate in memory, and could not start again.
+  // A running server has its certificates in memory, and could not start again with these files.
   const broken = inFiles.flatMap((one) =>
     one.error === null ? [] : [{ ...one, error: `the server cannot start again: ${one.error}` }],
   )
@@ -122,7 +122,7 @@ function readOwnFiles(config: DoctorDeps['config']): ListenerCertificate[] {
   })
 }
 
-/** As `config check` says it. */
+/** Returns the repair in the words of `config check`. */
 function remedyOf(error: unknown, config: DoctorDeps['config']): { remedy?: string } {
   if (!isRefused(error) || !(error instanceof Error && 'path' in error)) return {}
   return { remedy: describeRefused(String(error.path), config).remedy }
@@ -133,8 +133,8 @@ async function findHttpCertificate(
   http: ListenAddress,
 ): Promise<ListenerCertificate> {
   const servername = bareHost(new URL(config.baseUrl))
-  const target = { address: localAddressOf(http), port: http.port, servername }
-  const { certificate, error } = await probes.tls(target)
+  const server = { address: localAddressOf(http), port: http.port, servername }
+  const { certificate, error } = await probes.tls(server)
   return { listener: 'http', certificate, error }
 }
 

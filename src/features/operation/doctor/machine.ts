@@ -13,14 +13,14 @@ import { findDamage } from '../../../store/find-damage.sqlite.ts'
 import { findLostLogFence } from '../../ground/fence/rows.ts'
 import type { Check, CheckContext } from './check.ts'
 import {
+  type CheckOutcome,
+  type CheckPart,
   type CheckResult,
   combine,
   failed,
-  type Outcome,
   ok,
-  type Part,
   skipped,
-  toResult,
+  toCheckResult,
   warning,
 } from './outcome.ts'
 
@@ -33,7 +33,7 @@ const FAILED_SHARE = 0.02
 const WARNING_SHARE = 0.1
 const MIB = 1024 * 1024
 
-/** More than a busy server needs, and more than the log of a backup of minutes. */
+/** More than the log of a busy server, and of a backup of minutes. */
 const WAL_WARNING_BYTES = 1024 * MIB
 
 /** More than the log of a backup of an hour. */
@@ -88,8 +88,8 @@ export const inodesCheck: Check = {
 
 async function checkFolders(
   { config, readSpace }: CheckContext,
-  check: (folder: string, space: DiskSpace) => Part,
-): Promise<Outcome> {
+  check: (folder: string, space: DiskSpace) => CheckPart,
+): Promise<CheckOutcome> {
   const { dir } = config.backup
   const own = [config.dataDir, path.dirname(config.database.file)]
   const folders = new Set(dir === null ? own : [...own, dir])
@@ -105,7 +105,11 @@ async function checkFolders(
   return combine(parts, parts.map(({ evidence }) => evidence).join('; '))
 }
 
-function checkSpace({ config }: CheckContext, folder: string, { free, total }: DiskSpace): Part {
+function checkSpace(
+  { config }: CheckContext,
+  folder: string,
+  { free, total }: DiskSpace,
+): CheckPart {
   const { minFreeBytes } = config.limits
   const text = `${folder}: ${megabytes(free)} MB of ${megabytes(total)} MB free, ${percent(free, total)}`
   const fix = `df -h ${folder}\ndu -xh --max-depth=2 ${folder} | sort -h | tail`
@@ -117,8 +121,11 @@ function checkSpace({ config }: CheckContext, folder: string, { free, total }: D
   return free < total * WARNING_SHARE ? warning(text, fix) : ok(text)
 }
 
-function checkInodes(folder: string, { freeInodes: free, totalInodes: total }: DiskSpace): Part {
-  // A total of 0: the file system makes them as it needs them.
+function checkInodes(
+  folder: string,
+  { freeInodes: free, totalInodes: total }: DiskSpace,
+): CheckPart {
+  // A total of 0 means that the file system makes inodes as it needs them.
   if (total === 0) return skipped(`${folder}: the file system has no fixed number of inodes`)
   const text = `${folder}: ${free} of ${total} inodes free, ${percent(free, total)}`
   const fix = `df -i ${folder}\ndu -x --inodes --max-depth=2 ${folder} | sort -n | tail`
@@ -178,5 +185,5 @@ export function checkDatabase({ config }: { config: Config }): CheckResult {
   const damage = findDamage({ path: config.database.file, nativeBinding })
   const outcome =
     damage.length === 0 ? ok('the database is intact') : failed(damage.join('; '), DATABASE_FIX)
-  return toResult('database', outcome)
+  return toCheckResult('database', outcome)
 }

@@ -18,7 +18,7 @@ const MAX_FIXES = 20
  * The outcome of one of several things that a check looks at, such as an address or a domain. A
  * skipped part has the reason as its evidence and counts as nothing found.
  */
-export type Part = Outcome
+export type CheckPart = CheckOutcome
 
 /** Stable: operators script against them, and they label a gauge. */
 export type CheckId =
@@ -44,7 +44,7 @@ export type CheckId =
 export type CheckStatus = 'ok' | 'warning' | 'failed' | 'skipped'
 
 /** The finding of a check. */
-export type Outcome = {
+export type CheckOutcome = {
   status: CheckStatus
   /** The observation; for a skipped check, the reason. */
   evidence: string
@@ -68,12 +68,12 @@ const MAX_FIX = 4_000
 /** Why a check is skipped in a command beside no server, or beside one that does not answer. */
 export const NEEDS_SERVER = 'only a running server can tell'
 
-export const ok = (evidence: string): Outcome => ({ status: 'ok', evidence })
-export const skipped = (why: string): Outcome => ({ status: 'skipped', evidence: why })
-export const warning = (evidence: string, fix: string): Outcome => ({
+export const ok = (evidence: string): CheckOutcome => ({ status: 'ok', evidence })
+export const skipped = (why: string): CheckOutcome => ({ status: 'skipped', evidence: why })
+export const warning = (evidence: string, fix: string): CheckOutcome => ({
   ...{ status: 'warning', evidence, fix },
 })
-export const failed = (evidence: string, fix: string): Outcome => ({
+export const failed = (evidence: string, fix: string): CheckOutcome => ({
   ...{ status: 'failed', evidence, fix },
 })
 
@@ -83,7 +83,7 @@ function toEvidence(text: string): string {
   return line.length <= MAX_EVIDENCE ? line : `${line.slice(0, MAX_EVIDENCE - 1).toWellFormed()}…`
 }
 
-export function toResult(id: CheckId, { status, evidence, fix }: Outcome): CheckResult {
+export function toCheckResult(id: CheckId, { status, evidence, fix }: CheckOutcome): CheckResult {
   const isOk = status === 'ok' || status === 'skipped'
   return {
     ...{ id, status, evidence: toEvidence(evidence) },
@@ -102,7 +102,7 @@ function toFix(fix: string): string {
  * those that have this status or are nearly as bad. `summary` is the evidence when nothing is
  * wrong.
  */
-export function combine(parts: readonly Part[], summary: string): Outcome {
+export function combine(parts: readonly CheckPart[], summary: string): CheckOutcome {
   const status = ORDER.find((one) => parts.some((part) => part.status === one)) ?? 'skipped'
   const bad = ORDER.slice(0, 2).flatMap((one) => parts.filter((part) => part.status === one))
   if (bad.length === 0) return { status, evidence: summary }
@@ -117,7 +117,7 @@ export function combine(parts: readonly Part[], summary: string): Outcome {
 }
 
 /** The outcome follows from another check only if all its bad parts do. */
-function followsOf(bad: readonly Part[]): Pick<Outcome, 'follows'> {
+function followsOf(bad: readonly CheckPart[]): Pick<CheckOutcome, 'follows'> {
   if (bad.some(({ follows }) => follows === undefined)) return {}
   return { follows: [...new Set(bad.flatMap(({ follows }) => follows ?? []))] }
 }
@@ -127,7 +127,7 @@ function followsOf(bad: readonly Part[]): Pick<Outcome, 'follows'> {
  * offered to paste: the fault is at the DNS server that this server asks, or at those of the one
  * name.
  */
-export function noAnswer(config: Pick<Config, 'dns'>, evidence: string): Outcome {
+export function noAnswer(config: Pick<Config, 'dns'>, evidence: string): CheckOutcome {
   return warning(evidence, fixOfNoAnswer(config))
 }
 
@@ -140,8 +140,8 @@ export function fixOfNoAnswer({ dns }: Pick<Config, 'dns'>): string {
   return `If other names get no answer either, ${asked}. Otherwise the DNS servers of this name do not answer.`
 }
 
-/** Skips a check of the view of other servers in a sandbox; undefined in other modes. */
-export function skipInSandbox({ delivery }: Pick<Config, 'delivery'>): Outcome | undefined {
+/** Skips, in a sandbox, a check of what other servers see; undefined in other modes. */
+export function skipInSandbox({ delivery }: Pick<Config, 'delivery'>): CheckOutcome | undefined {
   if (delivery.mode !== 'sandbox') return undefined
   return skipped('the sandbox sends no mail to other servers')
 }
@@ -150,7 +150,7 @@ export function skipInSandbox({ delivery }: Pick<Config, 'delivery'>): Outcome |
  * Skips a check of the addresses that mail comes from, which in relay mode are those of the
  * smarthost.
  */
-export function skipUnlessDirect(config: Pick<Config, 'delivery'>): Outcome | undefined {
+export function skipUnlessDirect(config: Pick<Config, 'delivery'>): CheckOutcome | undefined {
   if (config.delivery.mode !== 'relay') return skipInSandbox(config)
   return skipped('in relay mode other servers see the addresses of the smarthost')
 }

@@ -5,7 +5,7 @@
  */
 import { SECOND_MS } from '../../../base/clock.ts'
 import { describeError } from '../../../base/errors.ts'
-import { createProbes, within } from '../../../outbound/probe/probes.ts'
+import { createProbes, withinLimit } from '../../../outbound/probe/probes.ts'
 import { readSpace } from '../../../store/files/disk.ts'
 import type { Base } from '../../ground/base.ts'
 import { blocklistsCheck, reverseDnsCheck } from './addresses.ts'
@@ -18,7 +18,7 @@ import { dmarcCheck } from './dmarc.ts'
 import { dkimCheck, returnPathCheck } from './domain-records.ts'
 import { createFacts } from './facts.ts'
 import { clockCheck, diskSpaceCheck, inodesCheck, walCheck } from './machine.ts'
-import { type CheckResult, type Outcome, skipped, toResult, warning } from './outcome.ts'
+import { type CheckOutcome, type CheckResult, skipped, toCheckResult, warning } from './outcome.ts'
 import { smtpEgressCheck } from './smtp-egress.ts'
 import { spfCheck } from './spf.ts'
 
@@ -35,7 +35,7 @@ export function worstOf({ checks }: Pick<CheckRun, 'checks'>): 'ok' | 'warning' 
   return has('warning') ? 'warning' : 'ok'
 }
 
-/** In the order in which they are shown. */
+/** All checks, in the order in which they are shown. */
 export const CHECKS: readonly Check[] = [
   ...[smtpEgressCheck, reverseDnsCheck, spfCheck, dkimCheck, dmarcCheck, returnPathCheck],
   ...[starttlsCheck, certificatesCheck, blocklistsCheck, baseUrlCheck, oneClickCheck, clockCheck],
@@ -44,9 +44,9 @@ export const CHECKS: readonly Check[] = [
 
 const RUN_MS = 60 * SECOND_MS
 
-type Judged = { id: Check['id']; outcome: Outcome }
+type Judged = { id: Check['id']; outcome: CheckOutcome }
 
-/** `limitMs`: of the whole run. Never rejects for what a check meets. */
+/** `limitMs`: the limit of the whole run. Never rejects, whatever a check meets. */
 export async function runChecks(
   deps: DoctorDeps,
   { limitMs = RUN_MS, checks = CHECKS } = {},
@@ -54,7 +54,7 @@ export async function runChecks(
   const startedAt = deps.now()
   const context: CheckContext = { ...deps, facts: createFacts(deps) }
   const judged = await Promise.all(checks.map((check) => runCheck(check, context, limitMs)))
-  const results = withoutConsequences(judged).map(({ id, outcome }) => toResult(id, outcome))
+  const results = withoutConsequences(judged).map(({ id, outcome }) => toCheckResult(id, outcome))
   return { startedAt, finishedAt: deps.now(), checks: results }
 }
 
@@ -62,7 +62,7 @@ async function runCheck(check: Check, context: CheckContext, limitMs: number): P
   const fix = 'Run it again: pillarbox doctor. If this lasts, report it.'
   const late = () => warning(`the check did not end within ${limitMs / SECOND_MS} s`, fix)
   try {
-    return { id: check.id, outcome: await within(check.run(context), limitMs, late) }
+    return { id: check.id, outcome: await withinLimit(check.run(context), limitMs, late) }
   } catch (error) {
     context.log.error({ error, check: check.id }, 'a check could not be made')
     return { id: check.id, outcome: warning(`the check failed: ${describeError(error)}`, fix) }

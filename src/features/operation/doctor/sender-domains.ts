@@ -5,25 +5,28 @@
  */
 import { asc, desc, isNotNull, or, sql } from '../../../store/drizzle.ts'
 import { type Domain, domains } from '../../../store/schema/domains.ts'
-import { type Finding, queryRecords } from '../../mail/domains/query-records.ts'
+import { type DnsFinding, queryRecords } from '../../mail/domains/query-records.ts'
 import { formatZoneLine, type RecordPurpose, wantedRecords } from '../../mail/domains/records.ts'
 import type { DoctorDeps } from './deps.ts'
 
-export type SenderDomain = {
+export type CheckedDomain = {
   /** In A-labels. */
   name: string
   domain: Domain
   /** The state and content of a record at the last question to DNS, and the record to paste. */
-  record(purpose: RecordPurpose): { state: Finding['state']; found: string[]; zoneLine: string }
+  record(purpose: RecordPurpose): { state: DnsFinding['state']; found: string[]; zoneLine: string }
 }
 
-export type SenderDomains = { checked: SenderDomain[]; total: number }
+export type SenderDomains = { checked: CheckedDomain[]; total: number }
 
 const MAX_DOMAINS = 100
 /** Few rounds: domains with slow DNS servers must not take the time of all others. */
 const AT_ONCE = 50
 
-/** Domains that have lost their verification are among them: their mail waits for the repair. */
+/**
+ * Finds the domains that send. Domains that have lost their verification are among them: their mail
+ * waits for the repair.
+ */
 export async function findSenderDomains(deps: DoctorDeps): Promise<SenderDomains> {
   const { store } = deps
   const isSending = or(sql`${domains.isVerified} = 1`, isNotNull(domains.failingSince))
@@ -36,7 +39,7 @@ export async function findSenderDomains(deps: DoctorDeps): Promise<SenderDomains
       .limit(MAX_DOMAINS),
     store.scan.select({ total: sql<number>`count(*)` }).from(domains).where(isSending).get(),
   ])
-  const checked: SenderDomain[] = []
+  const checked: CheckedDomain[] = []
   for (let at = 0; at < rows.length; at += AT_ONCE) {
     const group = rows.slice(at, at + AT_ONCE).map((domain) => queryDomain(deps, domain))
     checked.push(...(await Promise.all(group)))
@@ -44,7 +47,7 @@ export async function findSenderDomains(deps: DoctorDeps): Promise<SenderDomains
   return { checked, total: counted?.total ?? 0 }
 }
 
-async function queryDomain({ config, probes }: DoctorDeps, domain: Domain): Promise<SenderDomain> {
+async function queryDomain({ config, probes }: DoctorDeps, domain: Domain): Promise<CheckedDomain> {
   const wanted = wantedRecords(domain, config.delivery.hostname).filter(
     ({ purpose }) => purpose !== 'replies',
   )

@@ -2,10 +2,10 @@
  * Whether this server reaches other mail servers. Many providers block outgoing port 25.
  *
  * The evidence is the deliveries of the last hour: a server that greeted this one. They say what was
- * possible then. A target that the configuration names (`doctor.smtp_target`, or the smarthost) says
+ * possible then. A server that the configuration names (`doctor.smtp_target`, or the smarthost) says
  * what is possible now, so it is asked as well: connect, read the greeting, QUIT.
  *
- * | target      | deliveries of the last hour              | outcome |
+ * | server      | deliveries of the last hour              | outcome |
  * |-------------|------------------------------------------|---------|
  * | answers     | any                                      | ok      |
  * | is silent   | answered, and nothing was silent since   | warning |
@@ -17,15 +17,15 @@
  */
 import { formatSecond, HOUR_MS } from '../../../base/clock.ts'
 import type { Config } from '../../../config/config.ts'
-import { describeReply } from '../../../outbound/probe/probe-smtp.ts'
+import { describeProbeReply } from '../../../outbound/probe/probe-smtp.ts'
 import { desc } from '../../../store/drizzle.ts'
 import { attempts } from '../../../store/schema/messages.ts'
 import type { Base } from '../../ground/base.ts'
 import type { Check, CheckContext } from './check.ts'
 import {
+  type CheckOutcome,
   failed,
   fixOfNoAnswer,
-  type Outcome,
   ok,
   skipInSandbox,
   skipped,
@@ -35,8 +35,8 @@ import {
 /** The latest attempts are enough: one answer settles it. */
 const MAX_ATTEMPTS = 300
 
-type Target = { host: string; port: number; isImplicitTls: boolean }
-/** `fix`: when not the port is at fault. */
+type SmtpServer = { host: string; port: number; isImplicitTls: boolean }
+/** `fix`: the repair, if something other than the port is at fault. */
 type Answer = { isOk: boolean; text: string; fix?: string }
 
 const MAX_SILENT = 3
@@ -47,17 +47,17 @@ export const smtpEgressCheck: Check = {
   run: async (context) => {
     const skip = skipInSandbox(context.config)
     if (skip !== undefined) return skip
-    const target = targetOf(context.config)
+    const server = serverOf(context.config)
     const [evidence, answer] = await Promise.all([
       findDeliveryEvidence(context),
-      target === null ? null : ask(context, target),
+      server === null ? null : ask(context, server),
     ])
     const fix = fixOf(context.config)
     return answer === null ? judgeDeliveries(evidence, fix) : judge(answer, evidence, fix)
   },
 }
 
-function targetOf({ delivery, doctor }: Config): Target | null {
+function serverOf({ delivery, doctor }: Config): SmtpServer | null {
   const { relay, port } = delivery
   if (delivery.mode === 'relay' && relay !== null) {
     return { host: relay.host, port: relay.port, isImplicitTls: relay.tls === 'implicit' }
@@ -69,14 +69,14 @@ function targetOf({ delivery, doctor }: Config): Target | null {
 
 async function ask(
   { config, probes }: CheckContext,
-  { host, port, isImplicitTls }: Target,
+  { host, port, isImplicitTls }: SmtpServer,
 ): Promise<Answer> {
-  const target = await probes.addressesOf(host)
-  if (target.fault !== null) {
-    const fix = target.isUnknown ? { fix: fixOfNoAnswer(config) } : {}
-    return { isOk: false, text: target.fault, ...fix }
+  const server = await probes.addressesOf(host)
+  if (server.fault !== null) {
+    const fix = server.isUnknown ? { fix: fixOfNoAnswer(config) } : {}
+    return { isOk: false, text: server.fault, ...fix }
   }
-  const [address] = target.addresses
+  const [address] = server.addresses
   const found = await probes.smtp({
     ...{ address, port, isImplicitTls, until: 'greeting' },
     ...{ servername: host, ehloName: config.delivery.hostname },
@@ -84,10 +84,10 @@ async function ask(
   const named = `${host} [${address}] at port ${port}`
   if (found.greeting === null) return { isOk: false, text: `${named}: ${found.error}` }
   // Any greeting shows that the way is open, even a refusal.
-  return { isOk: true, text: `${named}: ${describeReply(found.greeting)}` }
+  return { isOk: true, text: `${named}: ${describeProbeReply(found.greeting)}` }
 }
 
-function judge(answer: Answer, evidence: DeliveryEvidence, fixOfPort: string): Outcome {
+function judge(answer: Answer, evidence: DeliveryEvidence, fixOfPort: string): CheckOutcome {
   if (answer.isOk) return ok(answer.text)
   const { answered, unanswered } = evidence
   const fix = unanswered.length > 0 ? fixOfPort : (answer.fix ?? fixOfPort)
@@ -98,7 +98,7 @@ function judge(answer: Answer, evidence: DeliveryEvidence, fixOfPort: string): O
   return warning(`${answer.text}; but ${answered.host} answered a delivery at ${at}`, fix)
 }
 
-function judgeDeliveries(evidence: DeliveryEvidence, fix: string): Outcome {
+function judgeDeliveries(evidence: DeliveryEvidence, fix: string): CheckOutcome {
   const { answered, unanswered } = evidence
   const last = answered && `${answered.host} answered a delivery at ${formatSecond(answered.at)}`
   if (unanswered.length > 0) {

@@ -4,20 +4,20 @@
  * for every address of this server, and its look-ups are counted.
  */
 import { SECOND_MS } from '../../../base/clock.ts'
-import { type ProbeDns, within } from '../../../outbound/probe/probes.ts'
+import { type ProbeDns, withinLimit } from '../../../outbound/probe/probes.ts'
 import type { Check, CheckContext } from './check.ts'
 import {
+  type CheckOutcome,
+  type CheckPart,
   combine,
   failed,
   noAnswer,
-  type Outcome,
   ok,
-  type Part,
   skipped,
   skipUnlessDirect,
   warning,
 } from './outcome.ts'
-import { countDomains, type SenderDomain } from './sender-domains.ts'
+import { type CheckedDomain, countDomains } from './sender-domains.ts'
 
 /** RFC 7208 section 4.6.4. */
 const MAX_SPF_LOOKUPS = 10
@@ -47,12 +47,12 @@ export const spfCheck: Check = {
   },
 }
 
-type SpfPart = Part & { lookups?: number }
+type SpfPart = CheckPart & { lookups?: number }
 
 /** A return path that is not published is not in use; one that leads elsewhere has its own check. */
 async function checkDomain(
   context: CheckContext,
-  { name, record }: SenderDomain,
+  { name, record }: CheckedDomain,
   addresses: readonly string[],
 ): Promise<SpfPart> {
   if (record('return-path').state === 'missing') return skipped(`${name} uses the server's own`)
@@ -70,7 +70,7 @@ function checkReturnPath(
       context.config,
       `${domain}: its SPF record took more than ${MAX_DOMAIN_MS / SECOND_MS} s`,
     )
-  return within<SpfPart>(judgeReturnPath(context, domain, addresses), MAX_DOMAIN_MS, late)
+  return withinLimit<SpfPart>(judgeReturnPath(context, domain, addresses), MAX_DOMAIN_MS, late)
 }
 
 async function judgeReturnPath(
@@ -123,8 +123,8 @@ async function leadsElsewhere(
 async function evaluate(
   { probes, config }: Pick<CheckContext, 'probes' | 'config'>,
   { domain, address, fix }: { domain: string; address: string; fix: string },
-): Promise<Outcome> {
-  // Loaded by the first run: a command that checks nothing does without.
+): Promise<CheckOutcome> {
+  // The library is loaded by the first run: a command that checks nothing does without.
   const { spf } = await import('mailauth/lib/spf/index.js')
   const { hostname } = config.delivery
   const { status } = await spf({
@@ -193,7 +193,7 @@ function toNodeRecord(record: unknown): unknown {
 
 type SpfLookups = {
   count: number
-  /** The terms that cost one, in their order. */
+  /** The terms that cost a look-up, in their order. */
   terms: string[]
   /** Whether the count stopped before the end of the record. */
   isCut: boolean

@@ -17,7 +17,7 @@ import { domains } from '../../../store/schema/domains.ts'
 import { jobs } from '../../../store/schema/jobs.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
-import { isUnfinished } from '../../../work/jobs/due.ts'
+import { isUnfinishedJob } from '../../../work/jobs/due.ts'
 import type { Base } from '../../ground/base.ts'
 import { keepUseOfDeleted } from '../../ground/usage/month.ts'
 import { requireManager } from '../../tenancy/accounts/members/require-admin.ts'
@@ -171,7 +171,9 @@ const endEndpoints = statement(
     where ${isOwn} and deleted_at is null`,
 )
 
-/** Found by their states, because a project may have many campaigns with large bodies. */
+/**
+ * Campaigns are found by their states, because a project may have many campaigns with large bodies.
+ */
 const endCampaigns = statement(
   () => sql`update campaigns set status = 'DRAFT', scheduled_for = null, paused_at = null
     where ${unindexed(sql`project_id`)} = ${parameter('projectId')}
@@ -203,7 +205,7 @@ export async function findResetState(
     const job = await store.read
       .select({ progress: jobs.progress })
       .from(jobs)
-      .where(and(eq(jobs.kind, RESET_KIND), eq(jobs.projectId, id), isUnfinished))
+      .where(and(eq(jobs.kind, RESET_KIND), eq(jobs.projectId, id), isUnfinishedJob))
       .get()
     const progress = job?.progress ?? 0
     return { state: 'running', startedAt: formatInstant(resetSince), progress, completedAt: null }

@@ -4,7 +4,7 @@ import { loadProgress, saveProgress } from '../../../work/jobs/progress.ts'
 import type { RunningJob } from '../../../work/jobs/run.ts'
 import { type Pace, sweep } from '../../../work/sweep.ts'
 import type { Base } from '../../ground/base.ts'
-import type { Part, PartValues } from '../../ground/manifest/part.ts'
+import type { PartValues, TablePart } from '../../ground/manifest/part.ts'
 
 export type EraserDeps = Pick<Base, 'store' | 'now' | 'log'>
 
@@ -16,7 +16,7 @@ export type Eraser = {
   /** The job's signal. */
   signal: AbortSignal
   /** Counts the rows that are to go, for the percentage, unless an earlier run did. */
-  count(parts: readonly Part[]): Promise<void>
+  count(parts: readonly TablePart[]): Promise<void>
   /** Runs batches until none is left. */
   repeat(batch: Batch): Promise<void>
   /** A transaction of the job. Rolled back if the job has lost its lease. */
@@ -45,7 +45,7 @@ export async function createEraser(
     await saveProgress(tx, job, { state, percent, at: now() })
   }
 
-  async function count(parts: readonly Part[]): Promise<void> {
+  async function count(parts: readonly TablePart[]): Promise<void> {
     if (progress !== undefined) return
     let total = 0
     for (const part of parts) total += (await store.scan.find(part.count, values))?.rows ?? 0

@@ -8,7 +8,7 @@ import { indexedBy, notIndexed } from '../../../store/dialect.ts'
 import { getTableName, sql } from '../../../store/drizzle.ts'
 import { statement } from '../../../store/statement.ts'
 import { billedUntil } from '../../ground/events/unbilled.ts'
-import { isOwn, type Part, partOf } from '../../ground/manifest/part.ts'
+import { isOwn, partOf, type TablePart } from '../../ground/manifest/part.ts'
 import type { Erasure, TableDuties } from '../../ground/manifest/table.ts'
 import { insertErasedEmails } from '../../people/wishes/erased-recipients.ts'
 
@@ -35,8 +35,8 @@ export const findUnbilled = statement<{ found: number }>(
 )
 
 /** The rows that a reset or a deletion erases after the queue and its contents, in this order. */
-export function listParts(tables: readonly TableDuties[], by: 'reset' | 'deletion'): Part[] {
-  const ordered = new Map<string, Part>()
+export function listParts(tables: readonly TableDuties[], by: 'reset' | 'deletion'): TablePart[] {
+  const ordered = new Map<string, TablePart>()
   const erasures = tables.flatMap(({ erasure }) => (hasPart(erasure) ? [erasure] : [])).reverse()
   const byTable = new Map(erasures.map((erasure) => [erasure.part.table, erasure]))
   for (const { part } of erasures) add(part.table)
@@ -50,13 +50,13 @@ export function listParts(tables: readonly TableDuties[], by: 'reset' | 'deletio
   }
 }
 
-/** The names of tables whose rows go at the time, or never. */
-export function listTables(tables: readonly TableDuties[], when: Erasure['when']): string[] {
+/** Lists the names of the tables whose rows are erased at this time, which may be never. */
+export function listErasedTables(tables: readonly TableDuties[], when: Erasure['when']): string[] {
   return tables.flatMap(({ table, erasure }) =>
     erasure?.when === when ? [getTableName(table)] : [],
   )
 }
 
-function hasPart(erasure: Erasure | undefined): erasure is Extract<Erasure, { part: Part }> {
+function hasPart(erasure: Erasure | undefined): erasure is Extract<Erasure, { part: TablePart }> {
   return erasure !== undefined && 'part' in erasure
 }

@@ -11,7 +11,7 @@ import { statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { RunningJob } from '../../../work/jobs/run.ts'
 import type { Base } from '../../ground/base.ts'
-import type { Part, PartValues } from '../../ground/manifest/part.ts'
+import type { PartValues, TablePart } from '../../ground/manifest/part.ts'
 import { eraseContents, eraseInboundMessages } from './erase-mail.ts'
 import { createEraser, type Eraser, type EraserDeps } from './eraser.ts'
 import type { ErasurePayload } from './kinds.ts'
@@ -21,7 +21,7 @@ import { untilBilled, untilCounted } from './until-counted.ts'
 type Deps = EraserDeps & Pick<Base, 'directory' | 'duties'>
 type Project = typeof projects.$inferSelect
 
-/** Also one that is gone. */
+/** Finds the number of the last event, even if that event is gone. */
 const findLastEvent = statement<{ seq: number }>(() => selectLastNumber('events'))
 
 /** Runs the job of a reset. */
@@ -30,7 +30,7 @@ export async function runReset(deps: Deps, job: RunningJob): Promise<void> {
   if (project === undefined || project.resetSince === null) return
   const { id, resetSince } = project
   await untilCounted(deps, job)
-  // Lines from then on are about the reset itself.
+  // Rows of the request log since the reset began are about the reset itself, so they stay.
   const values = { projectId: id, jobId: job.id, before: resetSince, at: deps.now() }
   const eraser = await createEraser(deps, job, values)
   await erase(deps, eraser, {
@@ -56,7 +56,7 @@ export async function runDeletion(deps: Deps, job: RunningJob): Promise<void> {
     mustBeBilled: customer !== null,
     finish: async (tx) => {
       await tx.delete(projects).where(eq(projects.id, id))
-      // Its payload names the project.
+      // The job's row goes, too: its payload names the project.
       await tx.delete(jobs).where(eq(jobs.id, job.id))
     },
   })
@@ -69,7 +69,7 @@ async function findProject({ store }: Deps, { payload }: RunningJob): Promise<Pr
 
 /** `mustBeBilled`: the project cannot go before billing has counted its events. */
 type Work = {
-  parts: readonly Part[]
+  parts: readonly TablePart[]
   /** `forget`: the project will not come back, so nothing of it is kept. */
   forget: boolean
   mustBeBilled: boolean
@@ -115,13 +115,16 @@ async function eraseQueue(
 async function eraseRows(
   { store }: Pick<Deps, 'store'>,
   { repeat, values }: Eraser,
-  { part, forget }: { part: Part; forget: boolean },
+  { part, forget }: { part: TablePart; forget: boolean },
 ): Promise<void> {
   if ((await store.read.find(part.find, values)) === undefined) return
   await repeat((tx, limit) => eraseSome(tx, { part, forget, values, limit }))
 }
 
-/** Links in mail that was sent outlive a reset. */
+/**
+ * Erases a batch of rows. A reset first keeps what links in sent mail need, because these links
+ * outlive it.
+ */
 async function eraseSome(
   tx: Tx,
   {
@@ -129,13 +132,13 @@ async function eraseSome(
     forget,
     values,
     limit,
-  }: { part: Part; forget: boolean; values: PartValues; limit: number },
+  }: { part: TablePart; forget: boolean; values: PartValues; limit: number },
 ): Promise<number> {
   if (keep !== undefined && !forget) await tx.execute(keep, { ...values, limit })
   return tx.execute(statement, { ...values, limit })
 }
 
-async function hasRows(tx: Tx, { values }: Eraser, parts: readonly Part[]): Promise<boolean> {
+async function hasRows(tx: Tx, { values }: Eraser, parts: readonly TablePart[]): Promise<boolean> {
   for (const { find } of parts) {
     if ((await tx.find(find, values)) !== undefined) return true
   }

@@ -10,8 +10,8 @@ import type { Base } from '../../ground/base.ts'
 import { findUnbilled } from './parts.ts'
 
 /**
- * A follower that stands still for so long fails, and its failures are in the log. It must not keep a
- * project closed.
+ * A follower that stands still for this long is failing, and its failures are in the log. It must
+ * not keep a project closed.
  */
 const STANDSTILL_MS = 5 * SECOND_MS
 const POLL_MS = 50
@@ -20,7 +20,7 @@ type Deps = Pick<Base, 'store' | 'log'>
 type Wait = { signal: AbortSignal; standstillMs?: number }
 type Place = { seq: number }
 
-/** None if nothing follows events for the reputation of projects. */
+/** The place of the follower for the reputation of projects; no row if there is none. */
 const findPlace = statement<Place & { newest: number | null }>(
   () => sql`select seq, (select max(seq) from events) as newest
     from event_followers where name = 'reputation'`,

@@ -78,7 +78,7 @@ function writeChunks(context: Context, file: string, range: Range): Promise<void
   })
 }
 
-/** A received message has at most `inbound.max_message_bytes`. */
+/** Joins the chunks of a message, which has at most `inbound.max_message_bytes`. */
 function joinChunks(context: Context, range: Range): Buffer {
   return Buffer.concat([...readChunks(context, range)])
 }

@@ -24,7 +24,7 @@ import type { ExportedTable, TableDuties } from '../../ground/manifest/table.ts'
 import { writeBlobs } from './blobs.ts'
 import { findExported, HIDDEN_FIELDS, listExported, listLeftOut } from './tables.ts'
 
-/** `tables`: those of all areas. */
+/** `tables`: the tables of all areas. */
 type ExportDeps = {
   config: Config
   now: Now
@@ -140,7 +140,10 @@ function* linesOf(
   }
 }
 
-/** Without hidden fields; instants as the API writes them; octets in base64. */
+/**
+ * Makes the record of a row: without hidden fields, with instants as the API writes them and octets
+ * in base64.
+ */
 function toRecord(row: object, projectId: string): Row {
   const entries = Object.entries(row)
     .filter(([name]) => !HIDDEN_FIELDS.includes(name))
@@ -175,7 +178,7 @@ async function* counted(
     facts.rows += 1
     if (piece.length < PIECE_CHARS) continue
     yield take()
-    // The watch of the disk runs in between.
+    // The watch of the disk runs between two pieces.
     await setImmediate()
     signal.throwIfAborted()
   }

@@ -31,7 +31,7 @@ export function listGauges(core: GaugeDeps, options?: RecentOptions): Gauge[] {
 /** In seconds. */
 type LoopDelay = { p50: number; p99: number; max: number }
 const RESOLUTION_MS = 10
-/** For the first figures, which take two times the resolution. */
+/** How often to wait for the first figures, which take two times the resolution. */
 const MAX_WAITS = 100
 const WINDOW_MS = 10_000
 const NS_PER_MS = 1_000_000

@@ -174,7 +174,7 @@ const countWebhooks = statement<{ due: number; delayed: number }>(
     from webhook_deliveries where due_at is not null`,
 )
 
-/** The server disables endpoints that do not work. */
+/** Disabled endpoints include those that the server disabled because they did not work. */
 const countEndpoints = statement<{ enabled: number; disabled: number; failing: number }>(
   () => sql`select count(*) filter (where enabled = 1 and failing_since is null) as enabled,
       count(*) filter (where enabled = 1 and failing_since is not null) as failing,

@@ -14,11 +14,11 @@ import { listFences } from '../../ground/fence/rows.ts'
 import { setFence, setFenceForLog, setFenceIfOlder } from '../../ground/fence/set.ts'
 import { settleFenced } from '../../mail/messages/fenced/settle.ts'
 import { recoverLeases } from '../../mail/messages/queue/leases.ts'
-import { countHeld, type HeldCounts } from './count-held.ts'
+import { countFenced, type FencedCounts } from './count-fenced.ts'
 
 export type FenceDeps = Pick<Base, 'store' | 'duties' | 'config' | 'directory' | 'now' | 'log'>
 
-export type Fenced = { generation: number; held: HeldCounts }
+export type Fenced = { generation: number; held: FencedCounts }
 
 type FenceOptions = {
   cause: FenceCause
@@ -38,8 +38,9 @@ export async function fenceDatabase(deps: FenceDeps, options: FenceOptions): Pro
 }
 
 /**
- * For one that knows less than the file, as if no server ran on it. Returns undefined if another process has
- * fenced it since. @throws AppError DATABASE_ERROR
+ * Fences a database that knows less than the file of the generation, as if no server ran on it.
+ * Returns undefined if another process has fenced the database since.
+ * @throws AppError DATABASE_ERROR
  */
 export async function fenceOlderDatabase(
   deps: FenceDeps,
@@ -49,7 +50,7 @@ export async function fenceOlderDatabase(
   return fence && holdMail(deps, fence.generation, { cause, isAlone: true })
 }
 
-/** For a database whose log was lost (`notice-lost-log.ts`); otherwise the same. */
+/** Fences a database whose log was lost (`notice-lost-log.ts`), in the same way. */
 export async function fenceWithoutLog(
   deps: FenceDeps,
   { by, servedAt }: { by: 'start' | 'command'; servedAt: number },
@@ -77,7 +78,7 @@ async function holdMail(
     log.warn({ error }, 'the file of the generation cannot be written')
   })
   const fences = await listFences(store.read)
-  const held = await countHeld(
+  const held = await countFenced(
     deps,
     fences.map(({ projectId }) => projectId),
   )

@@ -35,7 +35,10 @@ export async function noticeLostLog(
   return since
 }
 
-/** For a command, which must not act on what it was told before. @throws AppError CONFLICT */
+/**
+ * Stops a command that must not act on what it was told before the loss was noticed.
+ * @throws AppError CONFLICT
+ */
 export async function refuseLostLog(deps: Deps): Promise<void> {
   const since = await noticeLostLog(deps, 'command')
   if (since === undefined) return

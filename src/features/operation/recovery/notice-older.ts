@@ -32,7 +32,7 @@ type Deps = Pick<Base, 'store' | 'duties' | 'config' | 'directory' | 'now' | 'lo
 export async function noticeOlderDatabase(deps: Deps, cause: FenceCause): Promise<boolean> {
   const { config, log } = deps
   const file = generationFileOf(config)
-  // Before the database, which never knows less later on.
+  // The file is read before the database, which never knows less later on.
   const known = await readGeneration(file)
   if (known === 'missing') return false
   if (known === 'unreadable') {
@@ -52,8 +52,8 @@ export async function noticeOlderDatabase(deps: Deps, cause: FenceCause): Promis
 }
 
 /**
- * For a command, which must not act on what it was told before the fence was there. What a server has
- * claimed in the meantime stays with it. @throws AppError CONFLICT
+ * Stops a command that must not act on what it was told before the fence was there. What a server
+ * has claimed in the meantime stays with the server. @throws AppError CONFLICT
  */
 export async function refuseOlderDatabase(deps: Deps): Promise<void> {
   await refuseLostLog(deps)

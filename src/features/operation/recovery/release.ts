@@ -10,11 +10,11 @@ import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../ground/base.ts'
 import { projectNotFound } from '../../ground/directory.ts'
-import { HELD_UNTIL, listFences, SERVER } from '../../ground/fence/rows.ts'
+import { FENCED_UNTIL, listFences, SERVER } from '../../ground/fence/rows.ts'
 import type { QueueNotifier } from '../../mail/messages/queue/notifier.ts'
-import { releaseRestored } from '../../outreach/campaigns/stopping.ts'
+import { resumeRestoredCampaigns } from '../../outreach/campaigns/stopping.ts'
 import { findFencedFirings, releaseSchedules } from '../../outreach/workflows/schedule/loop.ts'
-import { countHeld, type HeldCounts, NOTHING_HELD } from './count-held.ts'
+import { countFenced, type FencedCounts, NOTHING_FENCED } from './count-fenced.ts'
 
 type Deps = Pick<
   Base,
@@ -29,7 +29,7 @@ const IS_ALL = sql`${SERVER} in ${listOf(parameter('projectIds'))}`
 
 const releaseJobs = statement(
   () => sql`update jobs set run_at = ${AT}, updated_at = ${AT}
-    where state in ('waiting', 'active') and run_at = ${HELD_UNTIL}
+    where state in ('waiting', 'active') and run_at = ${FENCED_UNTIL}
       and coalesce(project_id, '') ${OF_PROJECTS}`,
 )
 
@@ -68,16 +68,16 @@ const RELEASES = [releaseJobs, releaseBatches, postponeDisabling, releaseReceive
 export async function releaseFences(
   deps: Deps,
   { projectId }: { projectId?: string | undefined } = {},
-): Promise<HeldCounts> {
+): Promise<FencedCounts> {
   const { store } = deps
   const fences = await listFences(store.read)
   const standing = fences.map((fence) => fence.projectId)
   const projectIds = projectId === undefined ? standing : standing.filter((id) => id === projectId)
   if (projectIds.length === 0) {
     if (projectId !== undefined) await requireProject(deps, projectId)
-    return NOTHING_HELD
+    return NOTHING_FENCED
   }
-  const counts = await countHeld(deps, projectIds)
+  const counts = await countFenced(deps, projectIds)
   const firings = await findFencedFirings(deps, projectIds)
   const act = (tx: Tx) => release(deps, tx, { projectIds, firings })
   const released = await store.write(act, { heavyFor: 'fence' })
@@ -91,10 +91,10 @@ async function release(
     projectIds,
     firings,
   }: { projectIds: readonly string[]; firings: Parameters<typeof releaseSchedules>[1] },
-): Promise<Pick<HeldCounts, 'campaigns' | 'schedules'>> {
+): Promise<Pick<FencedCounts, 'campaigns' | 'schedules'>> {
   const values = { projectIds: JSON.stringify(projectIds), at: deps.now() }
   const ofProjects = sql`${campaigns.projectId} in ${listOf(projectIds)}`
-  const released = await releaseRestored(deps, tx, ofProjects)
+  const released = await resumeRestoredCampaigns(deps, tx, ofProjects)
   const schedules = await releaseSchedules(tx, firings)
   for (const each of RELEASES) await tx.execute(each, values)
   await tx.execute(deleteFences, values)

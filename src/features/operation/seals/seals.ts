@@ -62,8 +62,8 @@ function listAfter(
 }
 
 /**
- * Reads a row again that was changed meanwhile: a rotation moves a secret, sealed as it is, to the column
- * of the previous one. False if there was nothing to seal.
+ * Seals a row, and reads it again if it was changed meanwhile: a rotation moves a secret, sealed as
+ * it is, to the column of the previous one. Returns false if there was nothing to seal.
  */
 async function resealFully(deps: Deps, sealed: Sealed, listed: SealedRow): Promise<boolean> {
   let row: SealedRow | undefined = listed
@@ -125,7 +125,8 @@ export async function checkSecret({
   keyring,
   duties,
 }: Pick<Base, 'store' | 'keyring' | 'duties'>): Promise<void> {
-  // A table with a `where` has few sealed texts: the search for one would read all its rows.
+  // Tables with a `where` are left out: they have few sealed texts, and the search for one would
+  // read all their rows.
   const searched = listSealed(duties.tables).filter(({ where }) => where === undefined)
   const rows = await Promise.all(
     searched.flatMap(({ table, columns }) =>

@@ -12,7 +12,7 @@ type CampaignEventName =
 
 type CampaignEvent = {
   campaign: Pick<Campaign, 'id' | 'projectId' | 'name'>
-  /** Beside the campaign's id and name. */
+  /** Data of the event besides the campaign's id and name. */
   data?: Record<string, unknown>
   at: number
 }

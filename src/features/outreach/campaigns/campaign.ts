@@ -75,7 +75,10 @@ export async function loadCampaign(
 }
 
 /** Requires that a campaign exists, without reading its body. @throws AppError CAMPAIGN_NOT_FOUND */
-export async function assertCampaign(queries: Pick<Tx, 'select'>, key: CampaignKey): Promise<void> {
+export async function requireCampaign(
+  queries: Pick<Tx, 'select'>,
+  key: CampaignKey,
+): Promise<void> {
   const row = await queries
     .select({ id: campaigns.id })
     .from(campaigns)

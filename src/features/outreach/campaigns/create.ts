@@ -30,7 +30,10 @@ type NewCampaign = { projectId: string; name: string; audienceType: AudienceType
 /** The content that a template or the request gives. */
 type Content = { subject: string; body: string; from: ParsedAddress }
 
-/** The columns of a copy that do not follow its original: they tell of the sending, not of the definition. */
+/**
+ * The columns that a copy does not take from its original: they describe the sending, not the
+ * definition.
+ */
 const UNSENT: Partial<Campaign> = {
   status: 'DRAFT',
   version: 1,
@@ -59,7 +62,8 @@ export async function createCampaign(
       ? undefined
       : await loadTemplate(deps.store.read, { projectId, id: templateId })
   const fields = requireContent({ ...fieldsOf(template), ...given })
-  // The fields of the template were checked when it was saved, by the rules of that time.
+  // The fields of the template are not checked again: they were checked when it was saved, by the
+  // rules of that time.
   await checkCampaignFields(deps, given)
   const audience = readAudience(EVERYBODY, fields)
   const id = newId()

@@ -1,14 +1,11 @@
 /** Finds the unfinished campaigns that refer to an object. */
+
 import { contains } from '../../../store/dialect.ts'
 import { and, asc, eq, inArray, isNotNull, type SQL, sql } from '../../../store/drizzle.ts'
 import { campaigns } from '../../../store/schema/campaigns.ts'
+import type { Queries } from '../../../store/write/transaction.ts'
 import type { Condition } from '../../ground/conditions/condition.ts'
-import type {
-  Queries,
-  Reference,
-  ReferenceQuery,
-  ReferenceSource,
-} from '../../ground/manifest/reference.ts'
+import type { Reference, ReferenceQuery, ReferenceSource } from '../../ground/manifest/reference.ts'
 import { doesRefer } from '../../ground/references/registry.ts'
 
 export const CAMPAIGN_REFERENCES: readonly ReferenceSource[] = [

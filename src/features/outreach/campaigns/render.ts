@@ -23,7 +23,10 @@ import { loadContact } from '../../people/contacts/read/find-contact.ts'
 import { mergeData, parseData } from '../../people/contacts/write/data.ts'
 import { loadCampaign } from './campaign.ts'
 
-/** Exactly one of `body`, `templateId` and `campaignId`; `subject` and `type` replace its own. */
+/**
+ * Exactly one of `body`, `templateId` and `campaignId` is given; `subject` and `type` replace those
+ * of the template or campaign.
+ */
 type RenderRequest = {
   subject?: string | undefined
   body?: string | undefined
@@ -47,7 +50,7 @@ type RenderedPreview = {
 type RenderDeps = PreviewDeps & Pick<Base, 'store' | 'directory'>
 
 const DEFAULT_TYPE: ContentClass = 'MARKETING'
-/** Further variables without a value are not named. */
+/** At most this many variables without a value are named. */
 const MAX_MISSING = 20
 
 /**
@@ -79,15 +82,15 @@ export async function renderRequest(
 
 type Values = Record<string, unknown>
 
-/** Placeholders of other services, but for names that have a value. */
+/** Lists placeholders of other services, except names that have a value. */
 function listForeign({ subject, body }: PreviewText, values: Values): string[] {
   const found = findForeignSyntax([subject, body], (name) => Object.hasOwn(values, name))
   return found.map(({ message, fix }) => `${message} ${fix}`)
 }
 
 /**
- * The variables that the contact lacks; of those with a fallback or in tags the ones that no contact has, and that
- * seem to be slips. Other work may run between two of them.
+ * Warns of variables that the contact lacks. A variable with a fallback or in a tag is named only
+ * if no contact has it and it seems to be a slip. Other work may run between two variables.
  */
 async function findMissing(
   { store }: Pick<RenderDeps, 'store'>,
@@ -159,12 +162,12 @@ async function findStored(
 
 function toPreview({ subject, html, text, faults }: RenderedMessage): RenderedPreview {
   const shown = html ?? ''
-  const warnings = faults.map(describeFault)
+  const warnings = faults.map(describePartFault)
   return { subject, html: shown, text, sizeBytes: Buffer.byteLength(shown), warnings }
 }
 
 /** `The body has a fault in line 1, column 4: undefined filter: shout`; a send would go out with it. */
-export function describeFault({ part, line, column, message }: PartFault): string {
+export function describePartFault({ part, line, column, message }: PartFault): string {
   const place = line === null || column === null ? '' : ` in line ${line}, column ${column}`
   return `The ${part} has a fault${place}: ${message}`
 }

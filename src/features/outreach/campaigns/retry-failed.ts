@@ -91,7 +91,8 @@ export async function retryFailed(deps: Deps, key: CampaignKey): Promise<number>
   if (retried === 0 && full !== undefined) await refuseRetry(deps, key, full)
   if (retried > 0) {
     queueNotifier.notify('anywhere')
-    // What a paused campaign retries waits with its other mail, and that of a paced one for its slots.
+    // Retried emails of a paused campaign wait with its other mail; those of a paced campaign wait
+    // for their slots.
     campaignNotifier.notify()
   }
   return retried
@@ -107,7 +108,7 @@ export async function retryFailed(deps: Deps, key: CampaignKey): Promise<number>
   }
 }
 
-/** Finds page after page, behind the months that have no room left. */
+/** Finds failed emails page by page, and passes over the months that have no room left. */
 function createFinder({ store }: Deps, campaignId: string) {
   let isLast = false
   return async (limit: number, { full, after }: RetryState): Promise<FailedEmail[]> => {
@@ -119,7 +120,7 @@ function createFinder({ store }: Deps, campaignId: string) {
   }
 }
 
-/** `full`: the latest of their months that has no room left. */
+/** Retries emails, month by month. `full`: the latest of these months that has no room left. */
 async function retrySome(
   deps: Deps,
   tx: Tx,
@@ -134,7 +135,7 @@ async function retrySome(
     if (due.isFull) full = startsAt
   }
   if (retried > 0 && campaign.status === 'SENDING' && campaign.maxPerHour !== null) {
-    // What was not tried yet goes out at the pace of its campaign.
+    // Emails that were not tried yet go out at the pace of the campaign.
     const isOwn = eq(campaignProgress.campaignId, key.id)
     await tx.update(campaignProgress).set({ hasOldSlots: true }).where(isOwn)
   }
@@ -143,7 +144,7 @@ async function retrySome(
 
 type MonthOfFailed = { campaign: FoundCampaign; startsAt: number; failed: readonly FailedEmail[] }
 
-/** Retries those that the limits of the project leave room for in their month. */
+/** Retries as many emails of a month as the limits of the project leave room for. */
 async function retryMonth(
   deps: Deps,
   tx: Tx,

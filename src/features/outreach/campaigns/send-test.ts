@@ -86,7 +86,10 @@ export async function sendTest(
 
 type Group = { addresses: ParsedAddress[]; reader: Contact | undefined }
 
-/** Who has no data of its own would read a text full of gaps. */
+/**
+ * Groups the addresses by the contact whose data they read. An address without data of its own
+ * reads that of the first contact of the audience, because its text would be full of gaps.
+ */
 async function groupByReader(
   deps: TestDeps,
   { campaign, addresses }: { campaign: FoundCampaign; addresses: ParsedAddress[] },
@@ -125,7 +128,7 @@ async function findFirst(deps: TestDeps, campaign: FoundCampaign): Promise<Conta
   return undefined
 }
 
-/** A test may be sent before the campaign has an audience that can be found. */
+/** Lets a test be sent before the campaign has an audience that can be found. */
 function noAudience(error: unknown): undefined {
   if (!(error instanceof AppError) || error.code !== 'BAD_REQUEST') throw error
 }

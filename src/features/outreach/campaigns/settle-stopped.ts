@@ -6,7 +6,7 @@
  */
 import { MINUTE_MS } from '../../../base/clock.ts'
 import { describeError } from '../../../base/errors.ts'
-import { isActive } from '../../../store/campaign-terms.ts'
+import { isActiveCampaign } from '../../../store/campaign-terms.ts'
 import type { RowOf } from '../../../store/database.ts'
 import { eq, sql } from '../../../store/drizzle.ts'
 import { campaignProgress } from '../../../store/schema/campaigns.ts'
@@ -22,7 +22,7 @@ import { notifyReleased } from '../../mail/messages/queue/aside.ts'
 import { pauseInTx, type StopDeps } from './stopping.ts'
 import {
   listCancelled,
-  listUnsettled,
+  listUnsettledCampaigns,
   listUntried,
   pauseUntried,
   pauseWaiting,
@@ -30,14 +30,14 @@ import {
 } from './waiting-rows.ts'
 
 export type SettleDeps = StopDeps & Pick<Base, 'store' | 'counters' | 'log'>
-type Unsettled = RowOf<typeof listUnsettled>
+type Unsettled = RowOf<typeof listUnsettledCampaigns>
 type Work = { campaignId: string; limit: number }
 /** `areLeft`: whether the last batch moved any. */
 type Untried = { moved: number; areLeft: boolean }
 
 const PACE: Pace = { first: 50, max: 1_000, batchMs: 8, rest: { times: 2 } }
-/** Then it is another campaign's turn. */
-const TURN_MS = 500
+/** After this time another campaign has its batch. */
+const BATCH_MS = 500
 
 /** Campaigns being sent that may not go on. */
 const listTroubled = statement<{
@@ -49,7 +49,7 @@ const listTroubled = statement<{
   () => sql`select campaigns.id, project_id as "projectId", campaigns.name,
       case when is_disabled then 'project_disabled' else 'domain_unverified' end as reason
     from campaigns join projects on projects.id = project_id
-    where ${isActive} and status = 'SENDING' and paused_at is null and (is_disabled or not exists (
+    where ${isActiveCampaign} and status = 'SENDING' and paused_at is null and (is_disabled or not exists (
       select 1 from domains where domains.project_id = campaigns.project_id
         and domain = from_domain and is_verified))`,
 )
@@ -65,13 +65,13 @@ export function startSettling(deps: SettleDeps): Loop {
   })
 }
 
-/** Ends when no row is left that it could move. Campaigns take turns. */
+/** Resolves when no row is left to move. Campaigns get one batch each, one after another. */
 export async function settleStopped(deps: SettleDeps, signal?: AbortSignal): Promise<void> {
   const list = async () => {
     await pauseTroubled(deps)
-    return deps.store.scan.list(listUnsettled)
+    return deps.store.scan.list(listUnsettledCampaigns)
   }
-  await settleInPasses({ list, move: (unsettled) => takeTurn(deps, unsettled, signal) }, signal)
+  await settleInPasses({ list, move: (unsettled) => settleBatch(deps, unsettled, signal) }, signal)
 }
 
 async function pauseTroubled(deps: SettleDeps): Promise<void> {
@@ -81,12 +81,12 @@ async function pauseTroubled(deps: SettleDeps): Promise<void> {
 }
 
 /** Moves rows of the campaign for a moment. Returns how many. */
-async function takeTurn(
+async function settleBatch(
   deps: SettleDeps,
   { id: campaignId, projectId, act }: Unsettled,
   signal: AbortSignal | undefined,
 ): Promise<number> {
-  const rules = { pace: PACE, heavyFor: projectId, signal, forMs: TURN_MS }
+  const rules = { pace: PACE, heavyFor: projectId, signal, forMs: BATCH_MS }
   if (act === 'pace') return putAsideUntried(deps, rules, campaignId)
   const move = { pause: putAside, release: makeDue, cancel: endWaiting }[act]
   return sweep(deps, { ...rules, until: 'none' }, (tx, limit) =>
@@ -98,7 +98,7 @@ async function putAside({ now }: SettleDeps, tx: Tx, { campaignId, limit }: Work
   return (await tx.list(pauseWaiting, { campaignId, limit, at: now() })).length
 }
 
-/** Once none is left, they can get new slots. */
+/** Puts aside untried emails with old slots. Once none is left, these emails can get new slots. */
 async function putAsideUntried(
   deps: SettleDeps,
   rules: SweepRules,

@@ -28,7 +28,7 @@ type Deps = Pick<Base, 'store' | 'config' | 'directory' | 'now'>
 
 type CampaignQuery = {
   projectId: string
-  /** Counts from 1, which is the default; in place of a cursor. */
+  /** Counts from 1, which is the default; not together with a cursor. */
   page?: number | undefined
   /** The cursor of an earlier page, or the id of its last campaign. */
   cursor?: string | undefined

@@ -136,7 +136,7 @@ async function resumeInTx(deps: StopDeps, tx: Tx, campaign: FoundCampaign): Prom
   tx.afterCommit(() => wakeLoops(deps))
 }
 
-/** The figures from which the brake and the estimate of the end count. */
+/** The present figures, from which the brake and the estimate of the end count. */
 function currentFigures(progress: NonNullable<FoundCampaign['progress']>): Record<string, number> {
   return {
     sent: progress.sentCount,
@@ -177,7 +177,7 @@ export async function cancelCampaign(
 /**
  * Resumes the campaigns that a fence has paused, and returns how many. `which`: a condition on campaigns.
  */
-export async function releaseRestored(deps: StopDeps, tx: Tx, which: SQL): Promise<number> {
+export async function resumeRestoredCampaigns(deps: StopDeps, tx: Tx, which: SQL): Promise<number> {
   const paused = await tx
     .select({ id: campaigns.id, projectId: campaigns.projectId })
     .from(campaigns)

@@ -113,7 +113,10 @@ async function readColumns(
   return isCounted ? columns : { ...columns, totalRecipients: null }
 }
 
-/** A template that exists is ignored: its text is copied at creation only. */
+/**
+ * Requires that another template exists. It has no further effect: its text is copied at creation
+ * only.
+ */
 async function checkTemplateId(
   tx: Tx,
   { projectId, templateId: current }: FoundCampaign,
@@ -139,7 +142,10 @@ async function changeAudience(
   return audience
 }
 
-/** A request may repeat the time that the record has. With another time no fence holds the campaign. */
+/**
+ * Returns the columns of a new time. A request may repeat the time that the record has. With
+ * another time, no fence holds the campaign any more.
+ */
 function changeTime(
   { status, scheduledFor: current }: Campaign,
   { scheduledFor, now }: { scheduledFor: string | null | undefined; now: number },
@@ -156,7 +162,7 @@ function changeTime(
   return { scheduledFor: readScheduledFor(scheduledFor, now), pausedAt: null, pauseReason: null }
 }
 
-/** A new time is an event, as the first one is. */
+/** Appends the event of a new time, as for the first time. */
 async function recordSchedule(
   tx: Tx,
   campaign: FoundCampaign,

@@ -28,7 +28,7 @@ export type Audience = Pick<Campaign, 'audienceType' | 'segmentId'> & {
   audienceCondition: Condition | null
 }
 
-/** The audience that a new campaign's is read against. */
+/** The audience that a new campaign begins with: what a request gives is read as a change of it. */
 export const EVERYBODY: Audience = { audienceType: 'ALL', segmentId: null, audienceCondition: null }
 
 /** A field that narrows an audience, and the type that it fits. */
@@ -39,7 +39,7 @@ const NARROWINGS = [
 type Narrowing = (typeof NARROWINGS)[number]
 
 /**
- * Checks the fields that are present, but for the audience. `loadStored` as for `checkFields`.
+ * Checks the fields that are present, except the audience. `loadStored` as for `checkFields`.
  * @throws AppError VALIDATION_ERROR; BAD_REQUEST for template syntax
  */
 export async function checkCampaignFields(
@@ -92,7 +92,7 @@ function refuseUnused(audienceType: AudienceType, changes: CampaignChanges): voi
   }
 }
 
-/** The given fields that an audience of everybody has no use for. */
+/** Lists the given fields that an audience of everybody does not use. */
 export function listIgnored(changes: CampaignChanges): Narrowing['field'][] {
   if (changes.audienceType !== 'ALL') return []
   return NARROWINGS.map(({ field }) => field).filter((field) => changes[field] != null)

@@ -3,7 +3,7 @@ import { HOUR_MS } from '../../../base/clock.ts'
 import {
   campaignsOnShelves,
   holdsItsMail,
-  isActive,
+  isActiveCampaign,
   isPaced,
   unfinishedCampaigns,
 } from '../../../store/campaign-terms.ts'
@@ -19,7 +19,7 @@ import { aside, releasedColumns } from '../../mail/messages/queue/aside.ts'
 
 const isQueued = onShelves('queued', 'deferred')
 
-/** A number of the campaign's emails on these shelves. */
+/** Selects up to `limit` emails of the campaign on these shelves. */
 function some(shelves: SQL, condition: SQL): SQL {
   return sql`${rowNumber()} in (select ${rowNumber()} from emails
     ${indexedBy('emails_campaign_shelf')}
@@ -70,12 +70,18 @@ const released = {
   updatedAt: parameter('at'),
 } as const
 
-/** Emails that were not tried yet lose the slots of a pace that the campaign has no more. */
+/**
+ * The due time of a released email: an email that was not tried yet loses the slot of a former
+ * pace.
+ */
 const duePaused = sql`case when retry_at is null then created_at
   when retry_at > ${parameter('at')} and (${waitingState}) = 'queued' then ${parameter('at')}
   else retry_at end`
 
-/** The emails of a paced campaign that were not tried yet wait for their slots (`releaseUntried`). */
+/**
+ * Releases paused emails. Those of a paced campaign that were not tried yet wait for their slots
+ * (`releaseUntried`).
+ */
 export const releasePaused = statement((db) =>
   db
     .update(emails)
@@ -96,7 +102,7 @@ export const releasePaused = statement((db) =>
 const retryOfInterrupted = sql`case when (${waitingState}) = 'deferred'
   then coalesce(retry_at, 0) else 0 end`
 
-/** Numbers are bound as reals, whose quotients are not whole. */
+/** Numbers are bound as reals: without the cast, quotients would not be whole. */
 const pace = sql`cast(${parameter('maxPerHour')} as integer)`
 
 /**
@@ -125,7 +131,7 @@ export const findUntried = statement<{ isWaiting: number }>(
     limit 1`,
 )
 
-/** What waits of a cancelled campaign; claimed mail ends when it is put back. */
+/** Waiting emails of a cancelled campaign; claimed mail ends when it is put back. */
 export const listCancelled = statement((db) =>
   db
     .select(endingColumns)
@@ -134,7 +140,7 @@ export const listCancelled = statement((db) =>
 )
 
 /** Campaigns whose rows do not fit their state, and what is to be done with the rows. */
-export const listUnsettled = statement<{
+export const listUnsettledCampaigns = statement<{
   id: string
   projectId: string
   act: 'pause' | 'cancel' | 'pace' | 'release'
@@ -151,7 +157,7 @@ export const listUnsettled = statement<{
     union all
     select id, campaigns.project_id, 'pace' from campaigns
     ${orderedJoin()} campaign_progress on campaign_id = id and has_old_slots
-    where ${isActive} and ${isPaced} and paused_at is null
+    where ${isActiveCampaign} and ${isPaced} and paused_at is null
     union all
     select id, project_id, 'release' from campaigns
     where id in ${campaignsOnShelves('paused', 'pausedUntried')} and status <> 'CANCELLED' and paused_at is null

@@ -40,7 +40,7 @@ export function faultInPattern(text: string): string | undefined {
   if (name === '' || name.includes('*')) {
     return 'Expected the name of an event, a beginning such as email.*, or *'
   }
-  // Names of the service have two parts: nothing begins with one of them.
+  // Names of events of mail have two parts, so no name begins with one of them and a dot.
   return isPattern && name.startsWith('email.')
     ? `No event begins with ${name.slice(0, MAX_SHOWN)}.`
     : faultInServiceName(name)

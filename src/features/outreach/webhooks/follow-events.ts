@@ -24,7 +24,10 @@ type Matcher = Pick<WebhookEndpoint, 'id' | 'projectId' | 'afterSeq'> & {
   matches(name: string): boolean
 }
 
-/** They take about 10 ms. One event has at most as many as a project has endpoints. */
+/**
+ * The rows of one transaction, which take about 10 ms. One event makes at most as many as its
+ * project has endpoints.
+ */
 export const MAX_ROWS = 500
 
 const listEndpoints = statement((db) =>

@@ -11,8 +11,8 @@ type FailedAttempt = {
 }
 
 /**
- * The instant of the next attempt; null after the last one. `delays`: the wait in ms after each attempt. A
- * server that asks for a longer wait (Retry-After) gets it.
+ * Returns the instant of the next attempt; null after the last one. `delays`: the wait in ms after
+ * each attempt. A server that asks for a longer wait (Retry-After) gets it.
  */
 export function retryAt(
   delays: readonly number[],

@@ -16,7 +16,7 @@ import {
 
 type Deps = Pick<Base, 'store' | 'keyring' | 'now'>
 
-export async function getSigningSecret(
+export async function readSigningSecret(
   deps: Deps,
   projectId: string,
 ): Promise<SigningSecretRecord> {
@@ -27,7 +27,7 @@ export async function getSigningSecret(
   return { secret, previousSecretUntil: formatOptionalInstant(until) }
 }
 
-/** For a day both secrets sign. */
+/** Replaces the secret. For a day both secrets sign. */
 export async function rotateSigningSecret(
   deps: Deps,
   projectId: string,

@@ -13,7 +13,7 @@ const SECRET_BYTES = 32
 
 type SignedHeaders = Record<'webhook-id' | 'webhook-timestamp' | 'webhook-signature', string>
 
-/** After a rotation the previous secret signs, too, for this time. */
+/** How long the previous secret signs, too, after a rotation. */
 const PREVIOUS_MS = DAY_MS
 
 /** The columns of a row that has a secret. */
@@ -25,7 +25,7 @@ export type SealedSecrets = {
 
 type SecretDeps = Pick<Base, 'keyring'>
 
-/** `secret`: to show once. */
+/** `secret`: the text, to show once. */
 type MadeSecret = { secret: string; columns: SealedSecrets }
 
 function makeSigningSecret(): string {

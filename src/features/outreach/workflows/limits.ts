@@ -41,9 +41,9 @@ export const MAX_FIELD_LENGTH = 500
 export const MAX_BRANCH_TEXT_LENGTH = 100
 
 /** Characters of the url of a WEBHOOK and of the value of a header. */
-export const MAX_URL_LENGTH = 4_096
-export const MAX_HEADER_VALUE_LENGTH = 8_192
-export const MAX_HEADERS = 50
+export const MAX_STEP_URL_LENGTH = 4_096
+export const MAX_STEP_HEADER_VALUE_LENGTH = 8_192
+export const MAX_STEP_HEADERS = 50
 
 /** Placeholders and tags of all templates of a WEBHOOK. */
 export const MAX_MARKERS_PER_STEP = 1_000

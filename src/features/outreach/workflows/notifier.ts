@@ -6,14 +6,14 @@
 import type { Notifier } from '../../../work/loop.ts'
 
 /** The executions of one workflow: the unit of the engine's turns. */
-export type WorkflowKey = { workflowId: string; projectId: string }
+export type TurnKey = { workflowId: string; projectId: string }
 
 /**
  * `due`: executions are due at `dueAt`. `request`: a webhook is. `schedule`: a next firing changed.
  * `cancelled`: the executions that count as cancelled changed (`workflows.cancelledThrough`).
  */
 export type WorkflowNotice =
-  | ({ kind: 'due' | 'request'; dueAt: number } & WorkflowKey)
+  | ({ kind: 'due' | 'request'; dueAt: number } & TurnKey)
   | { kind: 'schedule' }
   | { kind: 'cancelled' }
 

@@ -3,13 +3,14 @@
  * (`graph/step-config.ts`). The values are compared in the database, so that large configs
  * are not read. Removed steps, deleted workflows and histories use nothing.
  */
+
 import { jsonType, jsonValue, startsWith } from '../../../store/dialect.ts'
 import { and, asc, eq, inArray, isNull, or, type SQL, sql } from '../../../store/drizzle.ts'
 import { templates } from '../../../store/schema/messages.ts'
 import { workflowSteps, workflows } from '../../../store/schema/workflows.ts'
+import type { Queries } from '../../../store/write/transaction.ts'
 import { spellingsOf } from '../../ground/conditions/field.ts'
 import type {
-  Queries,
   Reference,
   ReferenceQuery,
   ReferenceSource,

@@ -8,7 +8,7 @@ type Facts = {
   projectId: string
   contact: Pick<Contact, 'id' | 'address' | 'subscribed' | 'data'>
   context: Record<string, unknown> | null
-  /** Of the project. */
+  /** The postal address of the project. */
   postalAddress: string | null
 }
 

@@ -23,7 +23,7 @@ import { keyOf } from './csv/column-names.ts'
 import { type Header, pickCell } from './csv/header.ts'
 import { readJsonData } from './csv/json-data.ts'
 import type { CsvRecord } from './csv/parser.ts'
-import { readAddress } from './csv/row-address.ts'
+import { readRowAddress } from './csv/row-address.ts'
 import { readState } from './csv/row-state.ts'
 import type { ImportPayload } from './import-file.ts'
 import { isWithheld } from './last-unsubscriptions.ts'
@@ -47,7 +47,7 @@ type Seen = { addresses: readonly string[]; seen: ReadonlyMap<string, SeenAddres
 export async function importContacts(deps: Deps, job: RunningJob): Promise<ContactImportResult> {
   const tally = await runImport(deps, job, contactHandler(deps, job))
   const { resubscribe } = job.payload as ImportPayload
-  const result = toResult(tally)
+  const result = toImportResult(tally)
   return {
     ...result,
     warnings: [
@@ -63,7 +63,7 @@ export async function importContacts(deps: Deps, job: RunningJob): Promise<Conta
 }
 
 /** The counts under the names of the API. */
-export function toResult({ rows, newCount, knownCount, ...tally }: Tally): ImportResult {
+export function toImportResult({ rows, newCount, knownCount, ...tally }: Tally): ImportResult {
   return {
     totalRows: rows,
     successCount: newCount + knownCount,
@@ -78,7 +78,7 @@ export function toResult({ rows, newCount, knownCount, ...tally }: Tally): Impor
   }
 }
 
-/** `rows`: of people whom the sender of the file may want unsubscribed. */
+/** `rows`: the number of rows whose people the sender of the file may want unsubscribed. */
 function describeSubscribed(rows: number): string[] {
   if (rows === 0) return []
   const who = rows === 1 ? '1 row is of a contact who is' : `${rows} rows are of contacts who are`
@@ -90,7 +90,7 @@ function describeSubscribed(rows: number): string[] {
   ]
 }
 
-/** `rows`: of people whom the sender of the file may want subscribed. */
+/** `rows`: the number of rows whose people the sender of the file may want subscribed. */
 function describeUnsubscribed(rows: number): string[] {
   if (rows === 0) return []
   const who = rows === 1 ? '1 row is of a contact who is' : `${rows} rows are of contacts who are`
@@ -116,7 +116,7 @@ function contactHandler({ now }: Pick<Deps, 'now'>, job: RunningJob): RowHandler
     areContacts: true,
     isCut: () => false,
     read: ({ record, number }, { header, options, typeOf, lastUnsubscriptions }) => {
-      const address = readAddress(record, header)
+      const address = readRowAddress(record, header)
       const state = readState(record, header)
       const row = { address: address.address, number, subscribed: state.subscribed }
       const entry = {
@@ -159,13 +159,13 @@ function readChanges(
       entries.push([key, readCell(cell, { isOwn, type })])
     }
   }
-  // A column of its own counts more than a key within an object.
+  // A value in a column of its own replaces the value of the same key within an object.
   return parseData(Object.fromEntries([...ofObjects, ...entries])).changes
 }
 
 /** The memory that the returned function keeps grows with the file, which has at most 5 MB. */
 function createContactPreview(rule: Omit<SubscriptionRule, 'at'>) {
-  /** What earlier rows would have made of addresses. */
+  /** The state that earlier rows would have given to each address. */
   const seen = new Map<string, SeenAddress>()
   return async (reader: Reader, { entries, at }: Rows): Promise<RowResult[]> => {
     const { projectId } = rule

@@ -30,7 +30,10 @@ export type ImportOptions = {
   subscribed: boolean
   /** Whether rows subscribe people who left; absent in files of an earlier version. */
   resubscribe?: boolean
-  /** Whether rows that do not say so subscribe existing contacts too; absent as above. */
+  /**
+   * Whether rows without a state subscribe existing contacts too; absent in files of an earlier
+   * version.
+   */
   subscribesKnown?: boolean
   /** Whether the file is only read and counted; absent in files of an earlier version. */
   dryRun?: boolean
@@ -150,8 +153,7 @@ export async function deleteExpiredImportFiles({
 }
 
 /**
- * Finds the status of an import, with the options of its request and without the file. Finds an
- * import.
+ * Finds the status of an import, with the options of its request and without the file.
  * @throws AppError RESOURCE_NOT_FOUND, also for another project's
  */
 export async function findImport(

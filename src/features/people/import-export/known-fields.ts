@@ -28,7 +28,9 @@ const listKeys = statement<{ key: string; contacts: number }>(
 
 type Columns = {
   projectId: string
-  /** By field: the header of its first column. The mapping names none of them. */
+  /**
+   * The header of the first column of each field, by field; without columns that the mapping names.
+   */
   names: ReadonlyMap<string, string>
 }
 

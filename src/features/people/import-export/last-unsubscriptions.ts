@@ -1,14 +1,15 @@
 /**
- * Whom the rows of a file unsubscribe, and in which row last. A file that was put together from several may have a
- * person who left twice, and only one of the rows says so. The person is then subscribed neither by a default,
- * in any row, nor by the word of an earlier row. The word of a later row subscribes the person; but if a row
- * recorded a wish (`hasLeft`), the word does so with `resubscribe` only, as for any other person with a wish.
+ * Finds the people whom the rows of a file unsubscribe, each with the last such row. A file that
+ * was put together from several may name a person who left twice, and only one of the rows may say
+ * so. The person is then subscribed neither by a default, in any row, nor by the word of an earlier
+ * row. The word of a later row subscribes the person; but if a row recorded a wish (`hasLeft`), the
+ * word does so with `resubscribe` only, as for any other person with a wish.
  *
  * Each run reads the whole file for this before its first row, so an import that resumes knows it as well.
  */
 import { setImmediate } from 'node:timers/promises'
 import type { Base } from '../../ground/base.ts'
-import { findAddress } from './csv/row-address.ts'
+import { findRowAddress } from './csv/row-address.ts'
 import { readState } from './csv/row-state.ts'
 import type { ImportPayload } from './import-file.ts'
 import { readRows } from './read-rows.ts'
@@ -31,7 +32,7 @@ export async function findLastUnsubscriptions(
     for (const [at, { number, record }] of rows.entries()) {
       if (at > 0 && at % ROWS_AT_ONCE === 0) await setImmediate()
       if (record.problem !== undefined || readState(record, header).subscribed !== false) continue
-      const address = findAddress(record, header)?.address
+      const address = findRowAddress(record, header)?.address
       if (address !== undefined) last.set(address, number)
     }
   }

@@ -1,9 +1,9 @@
 /**
  * Reads an import file as rows, chunk by chunk; other work runs between two chunks, and within one.
  *
- * The delimiter is detected: a line `sep=;` before the header names it, as spreadsheet programs
- * write. Otherwise it is the character with which the header has an address column; among several
- * such characters, the one with which the header has the most columns.
+ * A line such as `sep=;` before the header names the delimiter, as spreadsheet programs write it.
+ * Otherwise the delimiter is the character with which the header has an address column; among
+ * several such characters, the character with which the header has the most columns.
  */
 import { setImmediate } from 'node:timers/promises'
 import { and, eq } from '../../../store/drizzle.ts'
@@ -41,9 +41,12 @@ type Source = { uploadId: string; mapping: Mapping; filename: string }
 
 type ReaderState = { parser: CsvParser; skippedLines: number; header?: Header; rows: number }
 
-/** How a ZIP archive begins; a workbook is one, too. */
+/** The first bytes of a ZIP archive; a workbook is a ZIP archive, too. */
 const ARCHIVE = Buffer.from('PK\x03\x04')
-/** Characters that are parsed at once: a row may have two. */
+/**
+ * Characters that are parsed at once. A row may have only two characters, so this limits the rows
+ * as well.
+ */
 const PARSED_AT_ONCE = 8 * 1024
 
 const selectChunk = statement((db) =>

@@ -7,7 +7,7 @@ import { setImmediate } from 'node:timers/promises'
 import type { FieldWarning } from '../../../base/errors.ts'
 import type { ColumnReading, FileDamage, StateWord } from '../../../records/import.ts'
 import type { Base } from '../../ground/base.ts'
-import { keyOf, shorten } from './csv/column-names.ts'
+import { keyOf, shortenName } from './csv/column-names.ts'
 import {
   type ColumnScans,
   decideExportTypes,
@@ -17,7 +17,12 @@ import {
   scanRecord,
 } from './csv/column-types.ts'
 import { findDropped, type Header } from './csv/header.ts'
-import { findMixedColumns, type JsonScan, keysOfObjects, scanJsonData } from './csv/json-data.ts'
+import {
+  findMixedColumns,
+  type JsonColumnScans,
+  keysOfObjects,
+  scanJsonData,
+} from './csv/json-data.ts'
 import type { CsvRecord } from './csv/parser.ts'
 import { describeStates, type StateScan, scanStates } from './csv/row-state.ts'
 import type { ImportPayload } from './import-file.ts'
@@ -66,7 +71,7 @@ export async function scanFile(
   const scans: ColumnScans = new Map()
   const exported: ExportScans = new Map()
   const states: StateScan = new Map()
-  const json: JsonScan = new Map()
+  const json: JsonColumnScans = new Map()
   const counts = { guessed: none(), replaced: none(), dropped: none(), cut: none() }
   let known: Header | undefined
   let guessedEncoding: string | undefined
@@ -129,7 +134,7 @@ async function decide(
   return known.isOwn ? decideExportTypes(exported, known, kinds) : decideTypes(scans, kinds)
 }
 
-function markJson(column: ColumnReading, json: JsonScan): ColumnReading {
+function markJson(column: ColumnReading, json: JsonColumnScans): ColumnReading {
   const keys = keysOfObjects(json, column.field)
   return keys === undefined ? column : { ...column, type: 'json', reason: null, keys }
 }
@@ -189,9 +194,9 @@ function describeDamage(
   ]
 }
 
-function describeMixed(json: JsonScan, header: Header): string[] {
+function describeMixed(json: JsonColumnScans, header: Header): string[] {
   return findMixedColumns(json, header).flatMap(({ name, lines }) => {
-    const of = `of the column "${shorten(name)}"`
+    const of = `of the column "${shortenName(name)}"`
     return describe(
       { count: lines.length, lines },
       {

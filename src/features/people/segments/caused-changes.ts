@@ -1,7 +1,7 @@
 /**
- * Why a contact entered or left a segment, if an execution of a workflow was the reason: its event carries the
- * depth of the chain (`workflows/chains`). A segment is computed minutes after the change, so the cause is a
- * row:
+ * Finds out whether an execution of a workflow is why a contact entered or left a segment: the
+ * event of such a change carries the depth of the chain (`workflows/chains`). A segment is computed
+ * minutes after the change, so the cause is a row:
  *
  *   the execution changed the contact   a row of `caused_changes`
  *   it recorded an event                the event, if the condition asks for events of that name
@@ -37,7 +37,7 @@ import { readSegmentCondition } from './contact-scope.ts'
 /** How far a computation has seen changes and events. */
 export type Seen = Pick<Segment, 'seenChange' | 'seenEvent'>
 
-/** The clock may go back by so much between two computations. */
+/** The clock may go back by this much between two computations. */
 const CLOCK_STEP_MS = 2 * DAY_MS
 
 /** How long after another one a segment is computed at the latest, unless its computation fails. */
@@ -46,14 +46,17 @@ const STUCK_MS = DAY_MS
 const lastChange = sql`coalesce((${selectLastNumber('caused_changes')}), 0)`
 const lastEvent = sql`coalesce((select max(seq) from events), 0)`
 
-/** Columns of a segment that records events from now on: what was before is no cause of them. */
+/**
+ * The columns of a segment that records events from now on: earlier changes and events cause none
+ * of them.
+ */
 export const SEEN_ALL = { seenChange: lastChange, seenEvent: lastEvent }
 
 const findSeen = statement<Seen>(
   () => sql`select ${lastChange} as "seenChange", ${lastEvent} as "seenEvent"`,
 )
 
-/** Those that are computed. */
+/** The segments of the project that are computed. */
 const tracked = sql`segments where project_id = ${unseen(parameter('projectId'))} and type = 'DYNAMIC'
   and track_membership = 1`
 
@@ -65,7 +68,7 @@ const listKnown = statement<{ contactId: string; number: number; depth: number }
   () => sql`select contact_id as "contactId", number, depth from ${ofContacts}`,
 )
 
-/** Changes behind this number are such that a segment has not seen yet; null if none is computed. */
+/** Every computed segment has seen the changes up to this number; null if no segment is computed. */
 const findOldestSeen = statement<{ seenChange: number | null }>(
   () => sql`select min(seen_change) as "seenChange" from ${tracked}
     and ${computedAt} > (select max(${computedAt}) from ${tracked}) - ${STUCK_MS}`,
@@ -90,7 +93,7 @@ const listChanged = statement<{ contactId: string; depth: number }>(
     where contact_id in ${listOf(parameter('contactIds'))} and number > ${parameter('seen')}`,
 )
 
-/** `names`: of events. `mailNames`: of those that follow from an email. */
+/** `names`: the names of events. `mailNames`: the names of events that follow from an email. */
 const listByEvents = statement<{ contactId: string; depth: number }>(
   () => sql`select events.contact_id as "contactId",
       max(coalesce(events.depth, execution.depth + 1)) as depth
@@ -133,7 +136,10 @@ export async function readSeen(queries: Pick<Tx, 'find'>): Promise<Seen> {
   return (await queries.find(findSeen, {})) ?? { seenChange: 0, seenEvent: 0 }
 }
 
-/** Executions have changed contacts of the project. `depths`: of the events that follow, by contact. */
+/**
+ * Records that executions changed contacts of the project. `depths`: the depth of the events that
+ * follow, by contact.
+ */
 export async function recordCausedChanges(
   tx: Tx,
   projectId: string,
@@ -152,7 +158,10 @@ export async function recordCausedChanges(
   await tx.execute(insertChanges, { changes: JSON.stringify([...deepest]) })
 }
 
-/** Memberships of the segment changed by executions. `depths`: by contact. */
+/**
+ * Records that executions changed members of the segment. `depths`: the depth of each change, by
+ * contact.
+ */
 export async function recordCausedMemberships(
   tx: Tx,
   { id, projectId }: Pick<Segment, 'id' | 'projectId'>,

@@ -1,17 +1,17 @@
-/** What the author of a segment may want to mend. A check informs; it changes nothing. */
+/** Finds what the author of a segment may want to mend. The check changes nothing. */
 import { AppError } from '../../../base/errors.ts'
-import type { Finding } from '../../../formats/compose/message-findings.ts'
+import type { MessageFinding } from '../../../formats/compose/message-findings.ts'
 import type { Base } from '../../ground/base.ts'
 import { findMisfits } from '../../ground/conditions/find-misfits.ts'
 import { compileSegment, readSegmentCondition } from './contact-scope.ts'
 import type { SegmentKey } from './segments.ts'
 import { loadSegment } from './segments.ts'
 
-/** Errors first; nothing for a STATIC segment. @throws AppError RESOURCE_NOT_FOUND */
+/** Returns errors first; nothing for a STATIC segment. @throws AppError RESOURCE_NOT_FOUND */
 export async function checkSegment(
   deps: Pick<Base, 'store' | 'now'>,
   key: SegmentKey,
-): Promise<{ findings: Finding[] }> {
+): Promise<{ findings: MessageFinding[] }> {
   const segment = await loadSegment(deps.store.read, key)
   if (segment.type === 'STATIC') return { findings: [] }
   try {

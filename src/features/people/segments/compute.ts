@@ -38,7 +38,7 @@ import { segmentEvent } from './slug.ts'
 
 type ComputeDeps = Pick<Base, 'store' | 'sharedRuns' | 'now'>
 type ComputeResult = { added: number; removed: number; total: number }
-/** `silent`: how many of both had no event. */
+/** `silent`: how many of the added and removed contacts had no event. */
 type Applied = Omit<ComputeResult, 'total'> & { silent: number }
 
 /** Waiting requests run between two batches. */
@@ -93,7 +93,7 @@ type Computation = {
   signal: AbortSignal | undefined
 }
 
-/** Adds to `done`. */
+/** Applies the differences that are there now, and returns `done` with their counts added. */
 async function computeOnce(
   deps: ComputeDeps,
   segment: Segment,
@@ -155,7 +155,10 @@ async function applyChanges(
   }
 }
 
-/** A computation that a crash interrupted leaves the number of members before it. */
+/**
+ * Stores the number of members before the first silent change, so that a computation which a crash
+ * interrupts still leaves it.
+ */
 async function beginNote(tx: Tx, segment: Segment, at: number): Promise<void> {
   if (segment.filterChange !== null) return
   const { memberCount } = segment

@@ -176,7 +176,10 @@ function isChange(current: Segment, { name, description, ...rest }: Partial<Segm
   )
 }
 
-/** Then what new rules of filters changed in the last one is past. */
+/**
+ * Whether the condition is a new one: then the note on what new rules changed in the old condition
+ * ends.
+ */
 function hasNewCondition(current: Segment, condition: Segment['condition'] | undefined): boolean {
   return condition !== undefined && JSON.stringify(condition) !== JSON.stringify(current.condition)
 }

@@ -10,7 +10,11 @@ import { type SQL, sql } from '../../../store/drizzle.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../ground/base.ts'
-import { type NumberRange, walkNumberRanges, within } from '../contacts/list/number-ranges.ts'
+import {
+  type NumberRange,
+  walkNumberRanges,
+  withinNumbers,
+} from '../contacts/list/number-ranges.ts'
 
 type MembershipChange = { segmentId: string; contactIds: readonly string[]; at: number }
 
@@ -91,7 +95,7 @@ async function findDifferences(
       left join segment_members as member on member.segment_id = ${segmentId}
         and member.contact_id = contacts.id and member.exited_at is null
       where contacts.project_id = ${projectId} and contacts.subscribed in (0, 1)
-${within(numberRange)}
+${withinNumbers(numberRange)}
         and (${condition}) is true <> (member.contact_id is not null)`,
   )
   return rows.map(([contactId, isEntry, silent]) => ({

@@ -8,14 +8,9 @@ import { contains } from '../../../store/dialect.ts'
 import { and, asc, eq, isNotNull, sql } from '../../../store/drizzle.ts'
 import { campaigns } from '../../../store/schema/campaigns.ts'
 import { segments } from '../../../store/schema/segments.ts'
-import type { Tx } from '../../../store/write/transaction.ts'
+import type { Queries, Tx } from '../../../store/write/transaction.ts'
 import { type Condition, listReferences } from '../../ground/conditions/condition.ts'
-import type {
-  Queries,
-  Reference,
-  ReferenceQuery,
-  ReferenceSource,
-} from '../../ground/manifest/reference.ts'
+import type { Reference, ReferenceQuery, ReferenceSource } from '../../ground/manifest/reference.ts'
 import { doesRefer } from '../../ground/references/registry.ts'
 import { findSegment } from './segments.ts'
 

@@ -1,10 +1,11 @@
 /**
- * What the present rules of filters change in a segment that was last computed by older ones. The first
- * computation moves the contacts that another rule decides on without events: they did nothing, so no
- * workflow starts and no webhook is told. It ends with a note on the segment.
+ * Finds what the present rules of filters change in a segment that older rules computed last. The
+ * first computation moves the contacts that the new rules decide otherwise without events: the
+ * contacts did nothing, so no workflow starts and no webhook is told. The computation ends with a
+ * note on the segment.
  *
- * Such a segment stays open until the segments with member rows that it refers to are computed: their members
- * change without events too.
+ * Such a segment stays open until all segments with member rows that its condition refers to are
+ * computed: their members change without events too.
  */
 import type { Segment } from '../../../store/schema/segments.ts'
 import type { Base } from '../../ground/base.ts'

@@ -1,6 +1,6 @@
 /**
  * Lists the contacts of a segment in pages: of a static segment its members, latest entry first; of
- * a dynamic segment the contacts that match its condition now, newest first. And counts them: the
+ * a dynamic segment the contacts that match its condition now, newest first. Also counts them: the
  * count of a dynamic segment is refreshed from time to time, on a scan thread; the count of a
  * static segment changes with its members, and is only corrected here.
  */

@@ -6,12 +6,9 @@ import { octets } from '../../../store/dialect.ts'
 import { and, desc, eq, inArray, type SQL, sql } from '../../../store/drizzle.ts'
 import type { FilterChange } from '../../../store/schema/json-values.ts'
 import { type Segment, segments } from '../../../store/schema/segments.ts'
-import type { Tx } from '../../../store/write/transaction.ts'
+import type { Queries } from '../../../store/write/transaction.ts'
 import type { Base } from '../../ground/base.ts'
 import { type Listing, wholeListing } from '../../ground/listing.ts'
-
-/** A transaction or a read connection. */
-type Queries = Pick<Tx, 'select'>
 
 /** A segment of a project. Another project's segment counts as unknown. */
 export type SegmentKey = { projectId: string; id: string }

@@ -18,7 +18,10 @@ export type SilentEvent = { why: string; fix: string; suggestion: string | null 
  */
 const NAME = /^segment\.(?<slug>.+)\.(?<change>entry|exit|\*)$/s
 
-/** By the names that were given. `effort`: for the suggestions; within a transaction, there is no time for any. */
+/**
+ * Returns the silent events among `names`, by name. `effort` limits the search for suggestions: a
+ * transaction has no time for one.
+ */
 export async function findSilentEvents(
   queries: Pick<Tx, 'select'>,
   projectId: string,

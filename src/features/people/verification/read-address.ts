@@ -2,11 +2,14 @@
 import { type ParsedAddress, parseAddress } from '../../../formats/address/address.ts'
 import { parseShownAddress } from '../../../formats/address/named-mailbox.ts'
 
-/** `text`: what the result names: the text as given, and of `a@example.com <a@example.com>` the address. */
+/**
+ * `text`: the text that the result shows: the given one, or for `a@example.com <a@example.com>` the
+ * address alone.
+ */
 export type VerifiableAddress = { text: string; address: ParsedAddress }
 
 /** Undefined for a text that is not an address. */
-export function readAddress(text: string): VerifiableAddress | undefined {
+export function readVerifiableAddress(text: string): VerifiableAddress | undefined {
   const plain = parseAddress(text)
   if (plain !== undefined) return { text, address: plain }
   const shown = parseShownAddress(text)

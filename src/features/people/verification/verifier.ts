@@ -37,7 +37,10 @@ type VerifierOptions = {
 const TIMEOUT_MS = 2_000
 const ROUNDS = 2
 const MAX_CACHED = 5_000
-/** Of requests. An unanswered look-up lasts two rounds, so 8 such look-ups of a project fit a second. */
+/**
+ * Look-ups of requests at a time. An unanswered look-up lasts two rounds, so 8 such look-ups of a
+ * project fit a second.
+ */
 const DOMAINS_AT_ONCE = 128
 const DOMAINS_OF_PROJECT = 32
 const WAITING_OF_PROJECT = 100

@@ -4,7 +4,7 @@ import type { Verification } from '../../../records/verification.ts'
 import type { Base } from '../../ground/base.ts'
 import { assessAddress, assessDomain, assessMalformed } from './assess.ts'
 import { findDomainFacts } from './domain-facts.ts'
-import { readAddress } from './read-address.ts'
+import { readVerifiableAddress } from './read-address.ts'
 import type { Verifier } from './verifier.ts'
 
 /**
@@ -16,7 +16,7 @@ export async function verifyAddress(
   { verifier, now }: Pick<Base, 'now'> & { verifier: Verifier },
   text: string,
 ): Promise<Verification> {
-  const read = readAddress(text)
+  const read = readVerifiableAddress(text)
   if (read === undefined) return assessMalformed(text)
   const { domain } = read.address
   const question = { domain, withWebsite: true }

@@ -3,8 +3,8 @@
  * reader does with such mail still finds the digest of the address, and the contact that has the address
  * by now. Rows are kept for 400 days.
  *
- * Mail that was accepted since the instance has its key carries the digest itself. Of such emails only those
- * to another address than that of their contact need a row.
+ * Mail that was accepted since the instance has its key carries the digest itself. Such an email
+ * needs a row only if it went to another address than that of its contact.
  */
 import { DAY_MS } from '../../../base/clock.ts'
 import { addressDigest, listOf } from '../../../store/dialect.ts'
@@ -41,8 +41,9 @@ export function insertErasedEmails(emails: SQL): SQL {
 }
 
 /**
- * For links without an email: they have the digest of the address that the contact had. The contact shows
- * whose mail the address got (`store/email-terms.ts`).
+ * Serves links without an email, which have the digest of the address that the contact had. The row
+ * names the contact, so that mail to the address is known to be the contact's
+ * (`store/email-terms.ts`).
  */
 const insertFormerAddress = statement(
   () => sql`insert into erased_recipients (id, digest, project_id, contact_id, at)
@@ -50,7 +51,10 @@ const insertFormerAddress = statement(
       ${parameter('projectId')}, ${parameter('contactId')}, ${parameter('at')})`,
 )
 
-/** From now on, links with the digest of this address reach the contact that gets the address. */
+/**
+ * From now on, links with the digest of this address also reach the contact that gets the address
+ * next.
+ */
 export async function recordFormerAddress(
   tx: Tx,
   former: { projectId: string; contactId: string; address: string; at: number },
@@ -73,7 +77,7 @@ const updateSuccessor = statement(
     where digest = ${addressDigest(parameter('projectId'), parameter('address'))}`,
 )
 
-/** From now on, links that name a deleted contact or email of this address act for this contact. */
+/** From now on, links that name a deleted contact or email of this address act for `contactId`. */
 export async function nameSuccessor(
   tx: Tx,
   successor: { projectId: string; address: string; contactId: string },

@@ -25,14 +25,14 @@ import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../ground/base.ts'
 
-/** The kinds that are a person's own; the others are not counted as a wish. */
+/** The kinds that are a person's own; `project` does not count as a wish. */
 export const isOwnWish = sql`kind <> 'project'`
 
 const isReplaced = sql`(wishes.kind = 'project' and excluded.kind <> 'project')`
 
 /**
- * A person's wish replaces the project's; a second one of the person changes nothing, but names the project
- * of a wish that had none.
+ * A person's wish replaces the project's. A second wish of the person changes nothing, except that
+ * it names the project if the first wish named none.
  */
 const keepFirst = sql`on conflict (digest) do update set
     kind = case when ${isReplaced} then excluded.kind else wishes.kind end,
@@ -172,7 +172,10 @@ export async function clearDigest(tx: Tx, digest: Buffer): Promise<boolean> {
   return (await tx.execute(deleteDigest, { digest })) === 1
 }
 
-/** Whether all of the addresses have a wish, or none has (`subscribed`). */
+/**
+ * Whether the wishes fit `subscribed` already: if true, no address has a wish of a person; if
+ * false, every address has one.
+ */
 export async function isMatchedBy(
   reader: Pick<Statements, 'find'>,
   { digests, subscribed }: { digests: readonly Buffer[]; subscribed: boolean },

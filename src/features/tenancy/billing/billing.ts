@@ -10,11 +10,11 @@ import { describeError } from '../../../base/errors.ts'
 import { startLoop } from '../../../work/loop.ts'
 import type { Base } from '../../ground/base.ts'
 import type { LazyHandler } from '../../ground/event-handlers.ts'
-import type { Loop } from '../../ground/manifest/area.ts'
+import type { AreaLoop } from '../../ground/manifest/area.ts'
 import { usageHandler } from '../../ground/usage/follow-events.ts'
 import { meter } from './metering/collect.ts'
 import { dropBatch } from './metering/drop.ts'
-import { findAnyOpen, listDue, listTooOld, setSettling } from './metering/rows.ts'
+import { findAnyOpen, listDueBatches, listTooOld, setSettling } from './metering/rows.ts'
 import { type MeteringDeps, sendBatch } from './metering/send.ts'
 import { settle } from './metering/settle.ts'
 import type { StripeClient } from './stripe.ts'
@@ -43,7 +43,7 @@ export function billingHandler(parts: Parts): LazyHandler {
   return usageHandler((tx, events) => meter(parts, tx, events))
 }
 
-export function startBilling({ stripe, ...parts }: Parts): Loop | null {
+export function startBilling({ stripe, ...parts }: Parts): AreaLoop | null {
   return stripe === null ? null : startMetering({ ...parts, stripe })
 }
 
@@ -67,7 +67,7 @@ export function createMetering(deps: MeteringDeps): Metering {
   async function sendDue(signal: AbortSignal): Promise<void> {
     const until = deps.now() + RUN_MS
     for (let faults = 0; faults < MAX_FAULTS && deps.now() < until; ) {
-      const due = await deps.store.scan.list(listDue, { at: deps.now(), limit: PAGE })
+      const due = await deps.store.scan.list(listDueBatches, { at: deps.now(), limit: PAGE })
       if (due.length === 0) return
       for (const { id } of due) {
         if (signal.aborted || faults >= MAX_FAULTS) return

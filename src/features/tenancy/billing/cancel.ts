@@ -1,9 +1,10 @@
 /**
- * Cancels a subscription at Stripe by a job, which is repeated until Stripe answers. The job knows all
- * that it needs, because the project may be gone. It waits until the mail of the project is charged: the
- * follower has read its last events, its batches have ended, and Stripe has had an hour to add them up. So
- * the last invoice has all that was used. The cursor of the follower is stored up to a second after it has
- * read (`work/follower.ts`), so a job that runs at once usually looks again after `RECHECK_MS`.
+ * Cancels a subscription at Stripe by a job, which is repeated until Stripe answers. The job knows
+ * all that it needs, because the project may be gone. It waits until the mail of the project is
+ * charged: the follower has read its last events, its batches have ended, and Stripe has had an
+ * hour to add them up. So the last invoice has all usage. The cursor of the follower is stored up
+ * to a second after it has read (`work/follower.ts`), so a job that runs at once usually looks
+ * again after `RECHECK_MS`.
  */
 import { MINUTE_MS } from '../../../base/clock.ts'
 import { eq, sql } from '../../../store/drizzle.ts'
@@ -40,8 +41,8 @@ const findPlace = statement<{ seq: number; newest: number | null }>(
 )
 
 /**
- * In the transaction of what ends the subscription. Enqueues nothing while the subscription is waiting to
- * be cancelled.
+ * Enqueues the job in the transaction that ends the subscription. Enqueues nothing while the
+ * subscription is waiting to be cancelled.
  */
 export async function enqueueCancellation(
   { now, jobNotifier }: Pick<Base, 'now' | 'jobNotifier'>,
@@ -64,7 +65,7 @@ async function enqueue(
   await enqueueJob(tx, { ...job, ...times })
 }
 
-/** Runs the job. Its row goes with its end, because it names the project. */
+/** Runs the job, and deletes its row in the end, because the row names the project. */
 export async function runCancellation(deps: Deps, job: RunningJob): Promise<void> {
   const payload = job.payload as Payload
   const isEarly = payload.billsUse && !(await isCharged(deps, payload))
@@ -88,7 +89,7 @@ async function isCharged({ store, now }: Deps, { projectId, seq }: Payload): Pro
   return (await store.read.find(findChargedSince, { projectId, after })) === undefined
 }
 
-/** A subscription that is over, or not there, is cancelled. @throws StripeFault */
+/** Cancels the subscription; one that is over or not there counts as cancelled. @throws StripeFault */
 async function cancel(
   stripe: StripeClient,
   { subscription, billsUse }: Payload,

@@ -6,7 +6,7 @@ import type { Project } from '../accounts/rows.ts'
 import { requireStripe, type WithStripe } from './require-stripe.ts'
 
 const MAX_INVOICES = 100
-/** Open, and what Stripe has given up to collect. */
+/** Open invoices, and invoices that Stripe has given up collecting. */
 const UNPAID: ReadonlySet<string | null> = new Set(['open', 'uncollectible'])
 
 /** @throws AppError RESOURCE_NOT_FOUND without billing; EXTERNAL_SERVICE_ERROR */

@@ -25,8 +25,8 @@ export function showLimits(deps: ShowDeps, projectId: string): Promise<BillingLi
 }
 
 /**
- * Sets all four limits; they hold at once, also below what is used. With Stripe, a project needs a
- * subscription for it: without one, it has the shared limit.
+ * Sets all four limits. They hold at once, even if the project has used more already. With Stripe,
+ * only a project with a subscription has limits of its own; any other has the shared limit.
  * @throws AppError RESOURCE_NOT_FOUND, FORBIDDEN, BAD_REQUEST (no subscription)
  */
 export function setLimits(deps: SetDeps, actor: Actor, limits: Limits): Promise<BillingLimits> {

@@ -1,4 +1,4 @@
-/** Deletes what is known no longer than it is needed: events of Stripe, and batches that have ended. */
+/** Deletes events of Stripe and ended batches that are no longer needed. */
 import { DAY_MS, MINUTE_MS } from '../../../base/clock.ts'
 import { indexedBy, rowNumber } from '../../../store/dialect.ts'
 import { sql } from '../../../store/drizzle.ts'
@@ -12,10 +12,10 @@ const BEFORE = parameter('before')
 const LIMIT = parameter('limit')
 
 /**
- * A customer has a batch in each minute in which mail was sent. Those of a minute that is not settled yet
- * are still read: they are what its summary is compared with.
+ * Keeps ended batches of a minute that is not settled yet: the summary of the minute is compared
+ * with them. A customer has a batch in each minute in which mail was sent.
  */
-export const eraseEnded = statement(
+export const deleteEnded = statement(
   () => sql`delete from metering_batches where ${rowNumber()} in (
     select ${rowNumber('ended')}
     from metering_batches as ended ${indexedBy('metering_batches_ended')}
@@ -36,7 +36,7 @@ export const BILLING: Retention = {
       ...{ table: 'stripe_events', key: 'id', column: 'created_at' },
       index: 'stripe_events_oldest',
     }),
-    { statement: eraseEnded, index: 'metering_batches_ended' },
+    { statement: deleteEnded, index: 'metering_batches_ended' },
   ],
   pace: { first: 100, max: 2_000, batchMs: 4, rest: { times: 2 } },
 }

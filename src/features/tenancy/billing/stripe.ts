@@ -41,7 +41,8 @@ export type StripeClient = {
   /** The event name of the meter. */
   meterEvent: string
   /**
-   * Runs requests. They are given up when `signal` aborts, and may have had their effect then.
+   * Runs requests. Requests are given up when `signal` aborts, but may have had their effect by
+   * then.
    * @throws StripeFault, an AppError EXTERNAL_SERVICE_ERROR
    */
   call<T>(act: (stripe: Stripe) => Promise<T>, signal?: AbortSignal): Promise<T>
@@ -51,7 +52,7 @@ export type StripeClient = {
    * @throws StripeFault
    */
   meter(options?: { isFresh?: boolean; signal?: AbortSignal }): Promise<Meter>
-  /** Ends the connections; requests in flight fail. With `afterMs`, those that still run by then. */
+  /** Ends the connections, now or after `afterMs`. Requests that run at that moment fail. */
   close(afterMs?: number): void
 }
 

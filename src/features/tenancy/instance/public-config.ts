@@ -14,7 +14,7 @@ export function describeInstance(config: Config): PublicConfig {
     },
     features: {
       billing: { enabled: billing !== null },
-      // Clients hide uploads otherwise, wherever the files are.
+      // If this is false, clients hide uploads, wherever the files are.
       storage: { s3Enabled: true },
       authProviders: {
         github: accounts.github !== null,
@@ -27,7 +27,7 @@ export function describeInstance(config: Config): PublicConfig {
       smtp: describeSubmission(config),
       sponsor: { enabled: false },
     },
-    // For clients of servers that send through Amazon SES.
+    // Read by clients that also know servers which send through Amazon SES.
     aws: { sesRegion: null, mailFromSubdomain: 'bounce' },
   }
 }

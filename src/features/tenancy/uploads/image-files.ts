@@ -21,14 +21,14 @@ const FOLDER_DIGITS = 2
 /** Resolves to the name of the new file when it is durable. @throws AppError INSUFFICIENT_STORAGE */
 export async function writeImageFile(place: Place, parts: readonly Buffer[]): Promise<string> {
   const file = newId()
-  const target = pathOf(place, file)
+  const fullPath = pathOf(place, file)
   try {
-    await makeFolder(place, path.dirname(target))
-    await writeDurably(target, parts)
-    await syncFolder(path.dirname(target))
+    await makeFolder(place, path.dirname(fullPath))
+    await writeDurably(fullPath, parts)
+    await syncFolder(path.dirname(fullPath))
   } catch (error) {
     // The error that ended the write matters more; the sweep removes the rest.
-    await removeImageFile(place, file).catch(() => undefined)
+    await deleteImageFile(place, file).catch(() => undefined)
     throw isDiskFull(error) ? diskFull(error) : error
   }
   return file
@@ -56,7 +56,7 @@ export async function hasImageFile(place: Place, file: string): Promise<boolean>
 }
 
 /** Removes a file; one that is gone already is no error. */
-export async function removeImageFile(place: Place, file: string): Promise<void> {
+export async function deleteImageFile(place: Place, file: string): Promise<void> {
   await rm(pathOf(place, file), { force: true })
 }
 
@@ -93,8 +93,8 @@ async function makeFolder(place: Place, folder: string): Promise<void> {
   await syncFolder(place.dataDir)
 }
 
-async function writeDurably(target: string, parts: readonly Buffer[]): Promise<void> {
-  const handle = await open(target, 'wx', FILE_MODE)
+async function writeDurably(fullPath: string, parts: readonly Buffer[]): Promise<void> {
+  const handle = await open(fullPath, 'wx', FILE_MODE)
   try {
     await handle.writeFile(parts)
     await handle.sync()

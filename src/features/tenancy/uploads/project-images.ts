@@ -15,7 +15,7 @@ import { parameter, statement } from '../../../store/statement.ts'
 import type { Base } from '../../ground/base.ts'
 import { type CountedEnd, type RowCount, withTotal } from '../../ground/list-totals.ts'
 import { type Listing, pageListing } from '../../ground/listing.ts'
-import { listImageFiles, removeImageFile } from './image-files.ts'
+import { deleteImageFile, listImageFiles } from './image-files.ts'
 import { isImageName } from './image-name.ts'
 
 type ImageQuery = {
@@ -135,7 +135,7 @@ export async function deleteImage(
 ): Promise<void> {
   const deleted = await store.write((tx) => tx.find(deleteUpload, { projectId, name }))
   if (deleted === undefined) throw notFound('upload', name, 'There is no such image.')
-  await removeImageFile(config, deleted.file).catch((error) =>
+  await deleteImageFile(config, deleted.file).catch((error) =>
     log.warn({ error }, 'the file of a deleted image could not be removed'),
   )
 }
@@ -160,19 +160,19 @@ export async function deleteOrphanedFiles(
     if (signal?.aborted) return
     if (idTime(file) < before) batch.push(file)
     if (batch.length < BATCH_FILES) continue
-    await removeOrphans(deps, batch)
+    await deleteOrphans(deps, batch)
     batch = []
   }
-  await removeOrphans(deps, batch)
+  await deleteOrphans(deps, batch)
 }
 
-async function removeOrphans(
+async function deleteOrphans(
   { store, config }: Pick<Base, 'store' | 'config'>,
   files: readonly string[],
 ): Promise<void> {
   if (files.length === 0) return
   const orphans = await store.scan.list(selectOrphans, { files: JSON.stringify(files) })
-  for (const { file } of orphans) await removeImageFile(config, file)
+  for (const { file } of orphans) await deleteImageFile(config, file)
 }
 
 /** The record of an uploaded image. */

@@ -12,13 +12,13 @@ import { eq, sql } from '../../../store/drizzle.ts'
 import { type Upload, uploads } from '../../../store/schema/uploads.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Base } from '../../ground/base.ts'
-import { hasImageFile, removeImageFile, writeImageFile } from './image-files.ts'
+import { deleteImageFile, hasImageFile, writeImageFile } from './image-files.ts'
 import { cleanImage } from './images/clean.ts'
 import { toUploadRecord } from './project-images.ts'
 
 type GivenImage = {
   projectId: string
-  /** As the client named the file. */
+  /** The name that the client gave the file. */
   filename: string
   bytes: Buffer
 }
@@ -29,7 +29,7 @@ type Deps = Pick<Base, 'store' | 'config' | 'now' | 'log'>
 const MAX_FILENAME_LENGTH = 255
 /** Hexadecimal digits of a name: 128 bits. */
 const DIGEST_LENGTH = 32
-/** So many bytes are hashed at once; other work runs in between. */
+/** Bytes that are hashed at once; other work runs in between. */
 const HASH_BYTES = 1024 * 1024
 
 const findUpload = statement((db) =>
@@ -39,7 +39,7 @@ const findUpload = statement((db) =>
     .where(eq(uploads.name, parameter('name'))),
 )
 
-/** `ownerBytes`: of all projects of the owner, this one included. */
+/** `ownerBytes`: the bytes of all projects of the owner, this one included. */
 const findUsedBytes = statement<{ usedBytes: number; ownerBytes: number }>(
   () => sql`select upload_bytes as "usedBytes", coalesce((select sum(each.upload_bytes)
       from memberships owner
@@ -113,7 +113,7 @@ async function insertOrFind(
     return { ...known, file }
   })
   if (stored.file !== file) {
-    await removeImageFile(config, file).catch((error) =>
+    await deleteImageFile(config, file).catch((error) =>
       log.warn({ error }, 'the file of an image could not be removed'),
     )
   }

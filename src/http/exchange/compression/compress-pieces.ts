@@ -33,10 +33,10 @@ export function compressPieces(
 }
 
 function compressing(source: AsyncIterator<Uint8Array>, coding: Coding): AsyncIterator<Uint8Array> {
-  /** The thread has memory of its own, so it begins with the first piece. */
+  /** Started with the first piece, because a compressor has memory of its own. */
   let compressor: Compressor | undefined
   let isOver = false
-  /** The call of `next` that runs, or the last one. */
+  /** The call of `next` that runs or that ran last. */
   let last: Promise<unknown> = Promise.resolve()
 
   async function produce(): Promise<IteratorResult<Uint8Array>> {
@@ -74,7 +74,7 @@ function compressing(source: AsyncIterator<Uint8Array>, coding: Coding): AsyncIt
 }
 
 type Compressor = {
-  /** What there is to send once a piece is compressed. */
+  /** Compresses a piece and returns the octets to send. */
   add(piece: Uint8Array): Promise<Uint8Array>
   end(): Promise<Uint8Array>
   stop(): void
@@ -94,7 +94,7 @@ function startCompressor(coding: Coding): Compressor {
 
   let failure: Error | undefined
   let refuse: ((error: Error) => void) | undefined
-  // Also between two pieces: the next one fails by it.
+  // An error between two pieces fails the next piece.
   stream.on('error', (error) => {
     failure ??= error
     refuse?.(error)

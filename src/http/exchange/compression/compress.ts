@@ -17,13 +17,13 @@ import type { Coding } from './compressed-routes.ts'
 export type Compressor = {
   /** `coding`: undefined for a client that accepts none. */
   compress(response: HttpResponse, coding: Coding | undefined): Promise<HttpResponse>
-  /** The same with its own body: for its header fields. */
+  /** The same response with the header fields of a compressed one, and its body as it is. */
   describe(response: HttpResponse, coding: Coding | undefined): HttpResponse
 }
 
 /** Up to this size, the headers are most of an answer. */
 const MIN_BYTES = 1024
-/** For bodies that are compressed once. */
+/** The options for shared bodies, which are compressed once. */
 const SHARED_OPTIONS = {
   br: { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } },
   gzip: { level: 9 },
@@ -47,12 +47,13 @@ export function createCompressor(): Compressor {
   }
 
   async function compressBody(response: HttpResponse, coding: Coding): Promise<HttpResponse> {
-    const { body, heldBytes } = response
+    const { body, reservedBytes } = response
     if (typeof body !== 'string' && !(body instanceof Uint8Array)) {
-      const held = heldBytes === undefined ? {} : { heldBytes: heldBytes + COMPRESSION_BYTES }
-      return { ...response, ...held, body: compressPieces(body, coding) }
+      const reserved =
+        reservedBytes === undefined ? {} : { reservedBytes: reservedBytes + COMPRESSION_BYTES }
+      return { ...response, ...reserved, body: compressPieces(body, coding) }
     }
-    if (heldBytes === 0 && body instanceof Uint8Array) {
+    if (reservedBytes === 0 && body instanceof Uint8Array) {
       return { ...response, body: await compressShared(body, coding) }
     }
     const size = Buffer.byteLength(body)
@@ -64,8 +65,8 @@ export function createCompressor(): Compressor {
     const octets = isText ? Buffer.from(body) : body
     const pieces = compressPieces(piecesOfOctets(octets), coding)
     const copied = isText ? size : 0
-    const held = (heldBytes ?? size) + copied + COMPRESSION_BYTES
-    return { ...response, heldBytes: held, body: pieces }
+    const reserved = (reservedBytes ?? size) + copied + COMPRESSION_BYTES
+    return { ...response, reservedBytes: reserved, body: pieces }
   }
 
   return {

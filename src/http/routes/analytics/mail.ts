@@ -1,6 +1,7 @@
 /** Figures of mail, by the instant of acceptance: of all of it, by time, by provider, by sender. */
+
 import { z } from 'zod'
-import { createAnswers } from '../../../features/insight/analytics/answers.ts'
+import { createAnalyticsAnswers } from '../../../features/insight/analytics/answers.ts'
 import {
   findDeliverability,
   findLeaderboard,
@@ -18,19 +19,21 @@ import { METRIC_NAMES } from '../../../records/words.ts'
 import { completeHeader } from '../../exchange/complete-header.ts'
 import { RECORD_ANSWER_BYTES } from '../../exchange/large-json.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'
+import * as examples from './examples.ts'
 import { answerRange, readAsked } from './respond.ts'
 
 const shared = { tag: 'Analytics' } as const
 const good = { isTableToo: true, headers: completeHeader, description: 'The figures' } as const
 
 export const showOverview = (deps: RouteDeps) => {
-  const find = createAnswers(deps.core, findOverview)
+  const find = createAnalyticsAnswers(deps.core, findOverview)
   return projectOperation({
     ...shared,
     summary: 'Show the figures of all mail of a range, and of the equal range before',
     description: 'Emails count by the instant of their acceptance, so no rate is above 100.',
     query: z.object(rangeParameters),
     responses: { 200: { ...good, schema: analyticsOverview } },
+    example: examples.showOverview,
     handle: async (call) => {
       const asked = readAsked(deps, call.query)
       const answer = await find(call.project, asked)
@@ -48,13 +51,14 @@ export const showOverview = (deps: RouteDeps) => {
 }
 
 export const showDeliverability = (deps: RouteDeps) => {
-  const find = createAnswers(deps.core, findDeliverability)
+  const find = createAnalyticsAnswers(deps.core, findDeliverability)
   return projectOperation({
     ...shared,
     summary: 'Show bounces and complaints, and how mail fared with each receiving provider',
     description: `At most ${MAX_PROVIDERS} providers, those with most mail first.`,
     query: z.object(rangeParameters),
     responses: { 200: { ...good, schema: analyticsDeliverability } },
+    example: examples.showDeliverability,
     handle: async (call) => {
       const asked = readAsked(deps, call.query)
       const answer = await find(call.project, asked)
@@ -68,13 +72,14 @@ export const showDeliverability = (deps: RouteDeps) => {
 }
 
 export const showLeaderboard = (deps: RouteDeps) => {
-  const find = createAnswers(deps.core, findLeaderboard)
+  const find = createAnalyticsAnswers(deps.core, findLeaderboard)
   return projectOperation({
     ...shared,
     summary: 'List the campaigns, templates or workflows with most mail, or by another metric',
     answerBytes: RECORD_ANSWER_BYTES,
     query: leaderboardQuery,
     responses: { 200: { ...good, schema: analyticsLeaderboard } },
+    example: examples.showLeaderboard,
     handle: async (call) => {
       const { kind = 'campaigns', sort = 'sent', limit } = call.query
       const asked = readAsked(deps, call.query)

@@ -1,7 +1,7 @@
 /** Responses of analytics: JSON with the facts of the range, or a table. */
 
 import { formatInstant } from '../../../base/clock.ts'
-import type { Answer } from '../../../features/insight/analytics/answers.ts'
+import type { AnalyticsAnswer } from '../../../features/insight/analytics/answers.ts'
 import {
   type Range,
   readRange,
@@ -37,7 +37,7 @@ type Call = { incoming: { headers: { accept?: string | undefined } } }
 /** The response of a newer call: the facts of its range, and the figures. */
 export function answerRange<Value extends object>(
   call: Call,
-  { asked, answer }: { asked: Asked; answer: Answer<Value> },
+  { asked, answer }: { asked: Asked; answer: AnalyticsAnswer<Value> },
   toTable: (value: Value) => Table,
 ): HttpResponse {
   const { value, isComplete } = answer
@@ -50,7 +50,7 @@ export function answerRange<Value extends object>(
 /** A body may have no place for it, so a header tells when figures are too low. */
 export function answerWith(
   { incoming }: Call,
-  { isComplete, value }: Answer<object>,
+  { isComplete, value }: AnalyticsAnswer<object>,
   toTable: () => Table,
 ): HttpResponse {
   const response = jsonOrTable(incoming.headers.accept, value, toTable)

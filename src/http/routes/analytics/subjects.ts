@@ -1,23 +1,26 @@
 /** Figures of links and events. */
-import { createAnswers } from '../../../features/insight/analytics/answers.ts'
+
+import { createAnalyticsAnswers } from '../../../features/insight/analytics/answers.ts'
 import { findEvents, findLinks } from '../../../features/insight/analytics/subject-figures.ts'
 import { analyticsEvents, analyticsLinks, listedFiguresQuery } from '../../../records/analytics.ts'
 import { UNLISTED_EVENTS } from '../../../records/words.ts'
 import { completeHeader } from '../../exchange/complete-header.ts'
 import { RECORD_ANSWER_BYTES } from '../../exchange/large-json.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'
+import * as examples from './examples.ts'
 import { answerRange, readAsked } from './respond.ts'
 
 const good = { isTableToo: true, headers: completeHeader } as const
 
 export const listLinks = (deps: RouteDeps) => {
-  const find = createAnswers(deps.core, findLinks)
+  const find = createAnalyticsAnswers(deps.core, findLinks)
   return projectOperation({
     tag: 'Analytics',
     summary: 'List the links that were clicked in the mail of a range, most clicks first',
     answerBytes: RECORD_ANSWER_BYTES,
     query: listedFiguresQuery,
     responses: { 200: { ...good, description: 'The links', schema: analyticsLinks } },
+    example: examples.listLinks,
     handle: async (call) => {
       const asked = readAsked(deps, call.query)
       const answer = await find(call.project, { ...asked, limit: call.query.limit })
@@ -29,7 +32,7 @@ export const listLinks = (deps: RouteDeps) => {
 }
 
 export const listEvents = (deps: RouteDeps) => {
-  const find = createAnswers(deps.core, findEvents)
+  const find = createAnalyticsAnswers(deps.core, findEvents)
   return projectOperation({
     tag: 'Analytics',
     summary: 'List the events of a range by how often they happened',
@@ -39,6 +42,7 @@ export const listEvents = (deps: RouteDeps) => {
       `${UNLISTED_EVENTS.join(', ')}.`,
     query: listedFiguresQuery,
     responses: { 200: { ...good, description: 'The events', schema: analyticsEvents } },
+    example: examples.listEvents,
     handle: async (call) => {
       const asked = readAsked(deps, call.query)
       const { value: rows, isComplete } = await find(call.project, {

@@ -1,6 +1,7 @@
 /** Figures of mail by time: by days and hours of a time zone, or by UTC days for older clients. */
+
 import { z } from 'zod'
-import { createAnswers } from '../../../features/insight/analytics/answers.ts'
+import { createAnalyticsAnswers } from '../../../features/insight/analytics/answers.ts'
 import {
   findDaily,
   findTimeseries,
@@ -13,6 +14,7 @@ import { GRANULARITIES, METRIC_NAMES } from '../../../records/words.ts'
 import { completeHeader } from '../../exchange/complete-header.ts'
 import { RECORD_ANSWER_BYTES } from '../../exchange/large-json.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'
+import * as examples from './examples.ts'
 import { answerRange, answerWith, readAsked, readDates } from './respond.ts'
 
 const granularity = wordParameter(
@@ -32,8 +34,8 @@ const query = z
   })
 
 export const showTimeseries = (deps: RouteDeps) => {
-  const findPoints = createAnswers(deps.core, findTimeseries)
-  const findDays = createAnswers(deps.core, findDaily)
+  const findPoints = createAnalyticsAnswers(deps.core, findTimeseries)
+  const findDays = createAnalyticsAnswers(deps.core, findDaily)
   return projectOperation({
     tag: 'Analytics',
     summary: 'Show the figures of mail by days or hours',
@@ -50,6 +52,7 @@ export const showTimeseries = (deps: RouteDeps) => {
         headers: completeHeader,
       },
     },
+    example: examples.showTimeseries,
     handle: async (call) => {
       const { startDate, endDate, ...newer } = call.query
       if (!isNewer(newer)) {

@@ -1,6 +1,7 @@
 /** Figures as older clients of this API family know them: of UTC days, without the facts of the range. */
+
 import { z } from 'zod'
-import { createAnswers } from '../../../features/insight/analytics/answers.ts'
+import { createAnalyticsAnswers } from '../../../features/insight/analytics/answers.ts'
 import {
   findCampaignStats,
   findTopCampaigns,
@@ -13,6 +14,7 @@ import { completeHeader } from '../../exchange/complete-header.ts'
 import { RECORD_ANSWER_BYTES } from '../../exchange/large-json.ts'
 import { jsonOrTable } from '../../exchange/table.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'
+import * as examples from './examples.ts'
 import { answerWith, readDates } from './respond.ts'
 
 const MAX_TOP = 100
@@ -20,13 +22,14 @@ const MAX_TOP = 100
 const shared = { tag: 'Analytics' } as const
 
 export const listTopCampaigns = (deps: RouteDeps) => {
-  const find = createAnswers(deps.core, findTopCampaigns)
+  const find = createAnalyticsAnswers(deps.core, findTopCampaigns)
   return projectOperation({
     ...shared,
     summary: 'List the campaigns sent in a range that most recipients opened',
     answerBytes: RECORD_ANSWER_BYTES,
     query: z.object({ ...dateParameters, limit: countParameter({ fallback: 10, cap: MAX_TOP }) }),
     responses: { 200: { description: 'The campaigns', schema: topCampaigns, isTableToo: true } },
+    example: examples.listTopCampaigns,
     handle: async (call) => {
       const { range } = readDates(deps, call.query)
       const { value } = await find(call.project, { range, limit: call.query.limit })
@@ -40,7 +43,7 @@ export const listTopCampaigns = (deps: RouteDeps) => {
 }
 
 export const showCampaignStats = (deps: RouteDeps) => {
-  const find = createAnswers(deps.core, findCampaignStats)
+  const find = createAnalyticsAnswers(deps.core, findCampaignStats)
   return projectOperation({
     ...shared,
     summary: 'Show how many campaigns there are, and their average rates',
@@ -48,6 +51,7 @@ export const showCampaignStats = (deps: RouteDeps) => {
     responses: {
       200: { description: 'The figures', schema: analyticsCampaignStats, isTableToo: true },
     },
+    example: examples.showCampaignStats,
     handle: async (call) => {
       const { range } = readDates(deps, call.query)
       const { value } = await find(call.project, { range })
@@ -61,7 +65,7 @@ export const showCampaignStats = (deps: RouteDeps) => {
 }
 
 export const listTopEvents = (deps: RouteDeps) => {
-  const find = createAnswers(deps.core, findTopEvents)
+  const find = createAnalyticsAnswers(deps.core, findTopEvents)
   return projectOperation({
     ...shared,
     summary: 'List the most frequent events of a range, with their trend',
@@ -75,6 +79,7 @@ export const listTopEvents = (deps: RouteDeps) => {
         headers: completeHeader,
       },
     },
+    example: examples.listTopEvents,
     handle: async (call) => {
       const asked = readDates(deps, call.query)
       const answer = await find(call.project, { ...asked, limit: call.query.limit })

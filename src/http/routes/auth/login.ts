@@ -47,6 +47,14 @@ export const login = ({ core }: RouteDeps) =>
       200: { description: 'The user, or why the login was refused', schema: loginResult },
     },
     refusals: [403, 429, 503],
+    example: () => ({
+      request: { email: 'ada@example.com', password: 'correct horse battery staple' },
+      status: 200,
+      response: {
+        success: true,
+        data: { id: '0199a7c0-0000-7000-8000-000000000c01', email: 'ada@example.com' },
+      },
+    }),
     handle: async ({ body, incoming, address }) => {
       const { email, password, code } = body
       const outcome = await whileClientWaits(incoming, (signal) =>
@@ -86,6 +94,7 @@ export const logout = ({ core }: RouteDeps) =>
     description: 'Ends the session of the cookie.',
     responses: loggedOut,
     refusals: [403],
+    example: () => ({ status: 200, response: true }),
     handle: (call) => endSession(core, call),
   })
 
@@ -97,6 +106,7 @@ export const followLogout = ({ core }: RouteDeps) =>
     description: 'Ends the session of the cookie, unless a page of another site leads here.',
     responses: loggedOut,
     refusals: [400],
+    example: () => ({ status: 200, response: true }),
     handle: async (call) => {
       const isForeign = call.incoming.headers['sec-fetch-site'] === 'cross-site'
       return isForeign ? json(200, true) : endSession(core, call)

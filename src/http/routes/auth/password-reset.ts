@@ -34,6 +34,14 @@ export const request = ({ core }: RouteDeps) => {
     body: z.object({ email: emailAddress }),
     responses: { 200: { description: 'The request is noted', schema: messageResult } },
     refusals: [403, 429, 503],
+    example: () => ({
+      request: { email: 'grace@example.com' },
+      status: 200,
+      response: {
+        success: true,
+        data: { message: 'If the address has an account with a password, a mail is on its way.' },
+      },
+    }),
     handle: async ({ body, address }) => {
       limit.enter(addressGroup(address)).counted()
       await requestPasswordReset(core, body.email.address)
@@ -52,6 +60,17 @@ export const reset = ({ core }: RouteDeps) =>
     body: z.object({ token: emailToken, newPassword }),
     responses: { 200: { description: 'The password is changed', schema: messageResult } },
     refusals: [403, 503],
+    example: () => ({
+      request: {
+        token: '5f0c7b7e9d4b5a6f8e1d2c3b4a59687f5f0c7b7e9d4b5a6f8e1d2c3b4a59687f',
+        newPassword: 'another horse battery',
+      },
+      status: 200,
+      response: {
+        success: true,
+        data: { message: 'Your password is changed. Log in with the new one.' },
+      },
+    }),
     handle: async ({ body, incoming, address }) => {
       const { token, newPassword: password } = body
       const wideNetwork = addressNetwork(address)

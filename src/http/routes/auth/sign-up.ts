@@ -17,7 +17,7 @@ import { addressGroup, addressNetwork } from '../../server/client-address.ts'
 import { whileClientWaits } from '../../server/client-gone.ts'
 
 const SIGN_UPS_PER_HOUR = 5
-/** Each tells whether an address has an account. */
+/** Refusals are limited, because each tells that an address has an account. */
 const REFUSALS_PER_HOUR = 20
 
 export const signUp = ({ core }: RouteDeps) => {
@@ -37,6 +37,14 @@ export const signUp = ({ core }: RouteDeps) => {
       200: { description: 'The new user, or the reason why not', schema: signUpResult },
     },
     refusals: [403, 429, 503],
+    example: () => ({
+      request: { email: 'grace@example.com', password: 'correct horse battery' },
+      status: 200,
+      response: {
+        success: true,
+        data: { id: '0199a7c0-0000-7000-8000-000000000b01', email: 'grace@example.com' },
+      },
+    }),
     handle: async (call) => {
       const signedUp = await whileClientWaits(call.incoming, (signal) =>
         signUpUser({ ...core, limits }, { ...toAccount(core, call), signal }),

@@ -18,6 +18,11 @@ export const verifyEmail = ({ core }: RouteDeps) =>
     body: z.object({ token: emailToken }),
     responses: { 200: { description: 'The address is verified', schema: messageResult } },
     refusals: [403],
+    example: () => ({
+      request: { token: '5f0c7b7e9d4b5a6f8e1d2c3b4a59687f5f0c7b7e9d4b5a6f8e1d2c3b4a59687f' },
+      status: 200,
+      response: { success: true, data: { message: 'Your email address is verified.' } },
+    }),
     handle: async ({ body }) => {
       await verifyByToken(core, body.token)
       return message('Your email address is verified.')
@@ -31,6 +36,10 @@ export const request = ({ core }: RouteDeps) =>
     description: 'At most three an hour, beside the mail of the sign-up.',
     responses: { 200: { description: 'A mail is on its way', schema: messageResult } },
     refusals: [400],
+    example: () => ({
+      status: 200,
+      response: { success: true, data: { message: 'A mail with a link is on its way.' } },
+    }),
     handle: async ({ user }) => {
       const found = await requestVerification(core, user)
       return found === 'verified'

@@ -1,6 +1,6 @@
 /** The limits of a project by the month. */
 import { setLimits, showLimits } from '../../../features/tenancy/billing/limits.ts'
-import { billingLimits, newBillingLimits } from '../../../records/billing.ts'
+import { billingLimits, billingLimitsExample, newBillingLimits } from '../../../records/billing.ts'
 import { json } from '../../response.ts'
 import { memberOperation, type RouteDeps } from '../../route.ts'
 
@@ -17,6 +17,11 @@ export const show = ({ core }: RouteDeps) =>
       200: { description: 'The limits and their use in this month', schema: billingLimits },
     },
     refusals: [404],
+    example: () => ({
+      params: { id: '0199a7c0-0000-7000-8000-000000000001' },
+      status: 200,
+      response: billingLimitsExample,
+    }),
     handle: async ({ project }) => json(200, await showLimits(core, project.id)),
   })
 
@@ -32,6 +37,12 @@ export const set = ({ core }: RouteDeps) =>
       200: { description: 'The limits and their use in this month', schema: billingLimits },
     },
     refusals: [400, 404],
+    example: () => ({
+      params: { id: '0199a7c0-0000-7000-8000-000000000001' },
+      request: { workflows: null, campaigns: 10_000, transactional: 2_000, inbound: null },
+      status: 200,
+      response: billingLimitsExample,
+    }),
     handle: async ({ user, project, body }) =>
       json(200, await setLimits(core, { projectId: project.id, userId: user.id }, body)),
   })

@@ -9,6 +9,7 @@ import {
   billingConsumption,
   billingInvoices,
   checkoutQuery,
+  invoiceExample,
   stripeEvent,
 } from '../../../records/billing.ts'
 import type { BodyStream } from '../../body/body-stream.ts'
@@ -34,6 +35,12 @@ Calls of the same user within the same five minutes of the clock return the same
     growsDisk: false,
     responses: { 200: { description: 'The address of the checkout', schema: billingAddress } },
     refusals: [400, 404, 503],
+    example: () => ({
+      params: { id: '0199a7c0-0000-7000-8000-000000000001' },
+      query: { currency: 'eur' },
+      status: 200,
+      response: { url: 'https://checkout.stripe.com/c/pay/…' },
+    }),
     handle: async ({ project, user, query }) => {
       const { currency: wanted } = query
       return json(
@@ -52,6 +59,11 @@ export const portal = ({ core }: RouteDeps) =>
     growsDisk: false,
     responses: { 200: { description: 'The address of the portal', schema: billingAddress } },
     refusals: [400, 404, 503],
+    example: () => ({
+      params: { id: '0199a7c0-0000-7000-8000-000000000001' },
+      status: 200,
+      response: { url: 'https://billing.stripe.com/p/session/…' },
+    }),
     handle: async ({ project }) => json(200, await openPortal(core, project)),
   })
 
@@ -63,6 +75,23 @@ export const showUse = ({ core }: RouteDeps) =>
       'What Stripe has counted, and what waits here to be told. Stripe counts with a delay of minutes.',
     responses: { 200: { description: 'The use', schema: billingConsumption } },
     refusals: [400, 404, 503],
+    example: () => ({
+      params: { id: '0199a7c0-0000-7000-8000-000000000001' },
+      status: 200,
+      response: {
+        period: { start: '2026-11-21T12:00:00.000Z', end: '2026-12-01T00:00:00.000Z' },
+        usage: { total: 12_500, records: [] },
+        credits: { balance: -300, hasCredits: true, creditAmount: 300, currency: 'eur' },
+        upcomingInvoice: {
+          amountDue: 1_250,
+          currency: 'usd',
+          periodStart: '2026-11-21T12:00:00.000Z',
+          periodEnd: '2026-12-01T00:00:00.000Z',
+          subtotal: 1_250,
+          total: 1_250,
+        },
+      },
+    }),
     handle: async ({ project }) => json(200, await showConsumption(core, project)),
   })
 
@@ -72,6 +101,24 @@ export const showInvoices = ({ core }: RouteDeps) =>
     summary: 'List the invoices of a project, newest first',
     responses: { 200: { description: 'The invoices', schema: billingInvoices } },
     refusals: [404, 503],
+    example: () => ({
+      params: { id: '0199a7c0-0000-7000-8000-000000000001' },
+      status: 200,
+      response: {
+        invoices: [invoiceExample],
+        hasUnpaidInvoices: true,
+        unpaidInvoices: [
+          {
+            id: 'in_…',
+            number: 'PB-…',
+            amountDue: 250,
+            currency: 'usd',
+            dueDate: null,
+            hostedInvoiceUrl: 'https://invoice.stripe.com/i/…',
+          },
+        ],
+      },
+    }),
     handle: async ({ project }) => json(200, await listInvoices(core, project)),
   })
 
@@ -90,6 +137,16 @@ export const receive = ({ core }: RouteDeps) => {
       200: { description: 'Accepted', schema: z.object({ received: z.literal(true) }) },
     },
     refusals: [404, 503],
+    example: () => ({
+      request: {
+        id: 'evt_1SXkQbLkdIwHu7ixUaDx4EYu',
+        type: 'customer.subscription.updated',
+        livemode: false,
+        data: { object: { id: 'sub_1SXkPzLkdIwHu7ixM4n2Vq8R' } },
+      },
+      status: 200,
+      response: { received: true },
+    }),
     // The signature is about the bytes of the body.
     handle: async ({ stream, incoming }) => {
       receiver.requireOpen()

@@ -16,6 +16,7 @@ import { draftAudience, MAX_CAMPAIGN_BYTES } from '../../../records/campaign-req
 import { json } from '../../response.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'
 import { uuidKeyOf } from '../../uuid-key.ts'
+import * as examples from './examples.ts'
 import { campaignNames, warnOfIgnored } from './names.ts'
 
 const shared = { tag: 'Campaigns' } as const
@@ -33,6 +34,7 @@ export const count = ({ core }: RouteDeps) =>
     maxBodyBytes: MAX_CAMPAIGN_BYTES,
     responses: { 200: { description: 'The numbers', schema: campaignAudience } },
     refusals: [404],
+    example: examples.countAudience,
     handle: async ({ project: { id: projectId }, body, warn }) => {
       warnOfIgnored({ body, warn })
       const given = readAudience(EVERYBODY, body)
@@ -50,6 +52,7 @@ export const show = ({ core }: RouteDeps) =>
     summary: 'Count the audience of a campaign',
     responses: { 200: { description: 'The numbers', schema: campaignAudience } },
     refusals: [400, 404],
+    example: examples.showAudience,
     handle: async (call) => {
       const campaign = await loadCampaign(core.store.read, uuidKeyOf(call))
       const data = await viewAudience(core, campaign)
@@ -58,7 +61,7 @@ export const show = ({ core }: RouteDeps) =>
     },
   })
 
-/** A number of everybody, or of nobody, may come from a campaign that nobody has got. */
+/** Warns of a condition on a campaign that no contact has got: such a condition selects everybody or nobody. */
 async function warnOfUnsent(
   core: RouteDeps['core'],
   { campaign, warn }: { campaign: CampaignAudience; warn(warning: FieldWarning): void },

@@ -31,6 +31,7 @@ import { warnOfForeign } from '../../foreign-placeholders.ts'
 import { type HttpResponse, json } from '../../response.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'
 import { uuidKeyOf } from '../../uuid-key.ts'
+import * as examples from './examples.ts'
 import { campaignNames, warnOfIgnored } from './names.ts'
 import { warnOfTransactional } from './transactional.ts'
 
@@ -46,6 +47,7 @@ export const list = ({ core }: RouteDeps) =>
     query: campaignQuery,
     answerBytes: LIST_ANSWER_BYTES,
     responses: { 200: { description: 'A page', schema: campaignPage } },
+    example: examples.list,
     handle: async (call) => {
       const { archived, status, search, sort, dir } = call.query
       const { isNumbered, pageSize, ...place } = pagingOf(call.query)
@@ -72,6 +74,7 @@ export const create = ({ core }: RouteDeps) =>
     maxBodyBytes: MAX_CAMPAIGN_BYTES,
     responses: { 201: { description: 'Created', schema: campaignResponse } },
     refusals: [403, 404],
+    example: examples.create,
     handle: async ({ project, body, warn }) => {
       const created = await createCampaign(core, { projectId: project.id, ...body })
       warnOfIgnored({ body, warn })
@@ -89,6 +92,7 @@ export const get = ({ core }: RouteDeps) =>
     description: 'The header `ETag` holds the version, for `If-Match` of a change.',
     responses: { 200: { description: 'The campaign', schema: shownCampaignResponse } },
     refusals: [404],
+    example: examples.get,
     handle: async (call) => respond(200, await loadShownCampaign(core, uuidKeyOf(call))),
   })
 
@@ -107,6 +111,7 @@ export const update = ({ core }: RouteDeps) =>
     maxBodyBytes: MAX_CAMPAIGN_BYTES,
     responses: { 200: { description: 'The campaign after the change', schema: campaignResponse } },
     refusals: [403, 404, 412],
+    example: examples.update,
     handle: async (call) => {
       const isExpected = readIfMatch(call.incoming)
       const key = uuidKeyOf(call)
@@ -124,6 +129,7 @@ export const remove = ({ core }: RouteDeps) =>
     summary: 'Delete a draft',
     responses: { 200: { description: 'Deleted', schema: deleted } },
     refusals: [404, 409],
+    example: examples.remove,
     handle: async (call) => {
       await deleteCampaign(core, uuidKeyOf(call))
       return json(200, { success: true, message: 'The campaign was deleted.' })
@@ -138,6 +144,7 @@ export const duplicate = ({ core }: RouteDeps) =>
     description: 'The copy is a DRAFT, whatever the status of the original.',
     responses: { 201: { description: 'The copy', schema: campaignResponse } },
     refusals: [404],
+    example: examples.duplicate,
     handle: async (call) => {
       const copy = await duplicateCampaign(core, uuidKeyOf(call))
       warnOfTransactional(copy, call)
@@ -155,6 +162,7 @@ export const archive = ({ core }: RouteDeps) =>
     description: 'A DRAFT, or a campaign that is SENT or CANCELLED, leaves the list.',
     responses: { 200: { description: 'The campaign', schema: campaignResponse } },
     refusals: [400, 404],
+    example: examples.archive,
     handle: async (call) =>
       respond(200, await archiveCampaign(core, { ...uuidKeyOf(call), isArchived: true })),
   })
@@ -167,6 +175,7 @@ export const unarchive = ({ core }: RouteDeps) =>
     answerBytes: RECORD_ANSWER_BYTES,
     responses: { 200: { description: 'The campaign', schema: campaignResponse } },
     refusals: [400, 404],
+    example: examples.unarchive,
     handle: async (call) =>
       respond(200, await archiveCampaign(core, { ...uuidKeyOf(call), isArchived: false })),
   })
@@ -179,6 +188,7 @@ export const bulkUpdate = ({ core }: RouteDeps) =>
     body: bulkChange,
     responses: { 200: { description: 'The number of campaigns', schema: bulkResult } },
     refusals: [404, 409],
+    example: examples.bulkUpdate,
     handle: async ({ project, body }) =>
       json(200, await bulkUpdateCampaigns(core, { projectId: project.id, ...body })),
   })

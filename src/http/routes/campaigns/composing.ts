@@ -10,6 +10,7 @@ import { largeJson, RECORD_ANSWER_BYTES } from '../../exchange/large-json.ts'
 import { json } from '../../response.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'
 import { uuidKeyOf } from '../../uuid-key.ts'
+import * as examples from './examples.ts'
 
 const shared = { tag: 'Campaigns' } as const
 
@@ -34,7 +35,7 @@ const testRequest = z
     contactId,
   }))
 
-/** Other services call the addresses so. */
+/** The names of the addresses in other services. */
 const TEST_NAMES = {
   aliases: {
     to: 'email',
@@ -74,6 +75,7 @@ export const test = ({ core }: RouteDeps) =>
     body: testRequest,
     responses: { 200: { description: 'Accepted: stored and queued', schema: testResponse } },
     refusals: [400, 402, 403, 404],
+    example: examples.test,
     handle: async (call) => {
       const request = { campaignId: uuidKeyOf(call).id, ...call.body }
       const { emails, at } = await sendTest(core, call.project, request)
@@ -100,6 +102,7 @@ export const check = ({ core }: RouteDeps) =>
       'nobody.',
     responses: { 200: { description: 'What to mend, errors first', schema: findings } },
     refusals: [404],
+    example: examples.check,
     handle: async (call) =>
       largeJson(200, await checkCampaign(core, call.project, uuidKeyOf(call).id)),
   })

@@ -7,9 +7,9 @@ import {
   listRecipients,
   OUTCOMES,
 } from '../../../features/outreach/campaigns/figures/recipients.ts'
-import { listLinks, viewStats } from '../../../features/outreach/campaigns/figures/stats.ts'
+import { listClickedLinks, viewStats } from '../../../features/outreach/campaigns/figures/stats.ts'
 import { createExportSlots } from '../../../features/people/import-export/export-slots.ts'
-import { campaignStats, recipientPage } from '../../../records/campaign.ts'
+import { campaignExample, campaignStats, recipientPage } from '../../../records/campaign.ts'
 import { enveloped } from '../../../records/envelope.ts'
 import { pageParameters } from '../../../records/page.ts'
 import { prefers } from '../../exchange/accepts.ts'
@@ -75,6 +75,35 @@ export const showStats = ({ core }: RouteDeps) =>
         isTableToo: true,
       },
     },
+    example: () => ({
+      params: { id: campaignExample.id },
+      status: 200,
+      response: {
+        success: true,
+        data: {
+          totalRecipients: 0,
+          sentCount: 0,
+          deliveredCount: 0,
+          openedCount: 0,
+          clickedCount: 0,
+          bouncedCount: 0,
+          complainedCount: 0,
+          unsubscribedCount: 0,
+          failedCount: 0,
+          openRate: 0,
+          clickRate: 0,
+          bounceRate: 0,
+          deliveryRate: 0,
+          complaintRate: 0,
+          unsubscribeRate: 0,
+          skipped: { suppressed: 0, unsubscribed: 0, deleted: 0 },
+          pending: 0,
+          deferred: 0,
+          machineOpens: 0,
+          machineClicks: 0,
+        },
+      },
+    }),
     handle: async (call) => {
       const key = uuidKeyOf(call)
       const data = await viewStats(core, key)
@@ -95,6 +124,12 @@ export const list = ({ core }: RouteDeps) =>
     csvWay: 'For CSV: GET /campaigns/:id/recipients/export',
     answerBytes: LIST_ANSWER_BYTES,
     responses: { 200: { description: 'A page', schema: recipientPage } },
+    example: () => ({
+      params: { id: campaignExample.id },
+      query: { outcome: 'bounced' },
+      status: 200,
+      response: { data: [], cursor: null, hasMore: false, total: 0 },
+    }),
     handle: async (call) => {
       const { outcome: given, type, limit, cursor } = call.query
       const wanted = { ...uuidKeyOf(call), outcome: given ?? type, limit, cursor }
@@ -114,6 +149,11 @@ export const exportCsv = ({ core }: RouteDeps) => {
     query: exportQuery,
     answerBytes: EXPORT_ANSWER_BYTES,
     responses: { 200: { description: 'The file', contentType: 'text/csv' } },
+    example: () => ({
+      params: { id: campaignExample.id },
+      status: 200,
+      response: 'emailId,contactId,email,occurredAt,status,reason,openedAt,clickedAt,clicks\r\n',
+    }),
     handle: async (call) => {
       const { outcome: given, type, data } = call.query
       const key = uuidKeyOf(call)
@@ -139,9 +179,10 @@ export const showLinks = ({ core }: RouteDeps) =>
       'The 1,000 links with most clicks. `uniqueClickers` counts recipients who followed the link.',
     answerBytes: LIST_ANSWER_BYTES,
     responses: { 200: { description: 'The links', schema: links, isTableToo: true } },
+    example: () => ({ params: { id: campaignExample.id }, status: 200, response: [] }),
     handle: async (call) => {
       const key = uuidKeyOf(call)
-      const found = await listLinks(core, key)
+      const found = await listClickedLinks(core, key)
       if (prefers(CSV_TYPE, call.incoming.headers.accept)) {
         const columns = ['url', 'clicks', 'uniqueClickers']
         return csvResponse({ name: `links-${key.id}`, columns, rows: found })

@@ -53,7 +53,7 @@ export const campaignNames: NameRules = {
   },
 }
 
-/** An audience of everybody does not mean that of the other fields: the answer says so. */
+/** Warns of audience fields that have no effect, because the audience is everybody. */
 export function warnOfIgnored({
   body,
   warn,

@@ -1,4 +1,5 @@
 /** Sending of campaigns. */
+
 import { z } from 'zod'
 import { sendCampaign } from '../../../features/outreach/campaigns/sending/send.ts'
 import { campaignResponse } from '../../../records/campaign.ts'
@@ -6,6 +7,7 @@ import { schedule } from '../../../records/campaign-request.ts'
 import { largeJson, RECORD_ANSWER_BYTES } from '../../exchange/large-json.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'
 import { uuidKeyOf } from '../../uuid-key.ts'
+import * as examples from './examples.ts'
 import { warnOfUnsubscribed } from './transactional.ts'
 
 const shared = { tag: 'Campaigns' } as const
@@ -28,6 +30,7 @@ export const send = ({ core }: RouteDeps) =>
       200: { description: 'The campaign is SENDING or SCHEDULED', schema: campaignResponse },
     },
     refusals: [400, 402, 403, 404, 409],
+    example: examples.send,
     handle: async (call) => {
       const sent = await sendCampaign(core, uuidKeyOf(call), call.body)
       const { campaign, message, unsubscribedRecipients: unsubscribed } = sent

@@ -1,4 +1,5 @@
 /** What happens to a campaign on its way: it is paused, resumed, cancelled, and its mail retried. */
+
 import { z } from 'zod'
 import { retryFailed } from '../../../features/outreach/campaigns/retry-failed.ts'
 import {
@@ -11,6 +12,7 @@ import { largeJson, RECORD_ANSWER_BYTES } from '../../exchange/large-json.ts'
 import { json } from '../../response.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'
 import { uuidKeyOf } from '../../uuid-key.ts'
+import * as examples from './examples.ts'
 
 const retried = z.object({
   success: z.literal(true),
@@ -30,6 +32,7 @@ export const pause = ({ core }: RouteDeps) =>
       'its give-up time moves with the pause. A campaign that is paused already stays as it is.',
     answerBytes: RECORD_ANSWER_BYTES,
     responses: { 200: { description: 'The campaign', schema: campaignResponse } },
+    example: examples.pause,
     handle: async (call) => {
       const data = await pauseCampaign(core, uuidKeyOf(call), { reason: 'manual' })
       return largeJson(200, { success: true, data })
@@ -47,6 +50,7 @@ export const resume = ({ core }: RouteDeps) =>
     refusals: [400, 402, 403, 404],
     answerBytes: RECORD_ANSWER_BYTES,
     responses: { 200: { description: 'The campaign', schema: campaignResponse } },
+    example: examples.resume,
     handle: async (call) => {
       const data = await resumeCampaign(core, uuidKeyOf(call))
       return largeJson(200, { success: true, data })
@@ -63,6 +67,7 @@ export const cancel = ({ core }: RouteDeps) =>
       'error `cancelled`, shortly after the answer.',
     answerBytes: RECORD_ANSWER_BYTES,
     responses: { 200: { description: 'The campaign', schema: campaignResponse } },
+    example: examples.cancel,
     handle: async (call) => {
       const data = await cancelCampaign(core, uuidKeyOf(call))
       return largeJson(200, { success: true, data })
@@ -82,6 +87,7 @@ export const retry = ({ core }: RouteDeps) =>
     body: z.strictObject({}).optional(),
     refusals: [400, 402, 403, 404],
     responses: { 200: { description: 'The number of emails', schema: retried } },
+    example: examples.retry,
     handle: async (call) => {
       const count = await retryFailed(core, uuidKeyOf(call))
       return json(200, { success: true, retried: count, data: { retried: count } })

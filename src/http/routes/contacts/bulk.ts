@@ -17,6 +17,7 @@ import {
 import { JOB_ANSWER_BYTES, jobResponse } from '../../exchange/job-response.ts'
 import { json } from '../../response.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'
+import type { OperationExample } from '../../route-docs.ts'
 
 // Strict: a misspelt name must not widen the set of contacts.
 const filter = z.strictObject({
@@ -99,6 +100,14 @@ export const subscribe = ({ core }: RouteDeps) =>
     ...jobShape,
     summary: 'Subscribe contacts',
     body: subscribeBody,
+    example: () => ({
+      request: { contactIds: ['0199a7c0-0000-7000-8000-000000000003'] },
+      status: 202,
+      response: {
+        message: 'The bulk subscribe is queued.',
+        jobId: 'bulk-subscribe-0199a7c0-0000-7000-8000-000000000001-1795339805000',
+      },
+    }),
     handle: async ({ project, body }) => {
       const job = { projectId: project.id, operation: 'subscribe' as const, ...body }
       return queued('subscribe', await startBulk(core, job))
@@ -110,12 +119,28 @@ export const unsubscribe = (deps: RouteDeps) =>
     summary: 'Unsubscribe contacts',
     // Only for given ids: a query may match a million contacts, each with an event to store.
     protects: (given) => typeof given === 'object' && given !== null && 'contactIds' in given,
+    example: () => ({
+      request: { mode: 'query', filter: { search: 'bob@' } },
+      status: 202,
+      response: {
+        message: 'The bulk unsubscribe is queued.',
+        jobId: 'bulk-unsubscribe-0199a7c0-0000-7000-8000-000000000001-1795339806000',
+      },
+    }),
   })
 
 export const remove = (deps: RouteDeps) =>
   bulkOperation(deps, 'delete', {
     summary: 'Delete contacts with their emails and events',
     growsDisk: false,
+    example: () => ({
+      request: { contactIds: ['0199a7c0-0000-7000-8000-000000000003'] },
+      status: 202,
+      response: {
+        message: 'The bulk delete is queued.',
+        jobId: 'bulk-delete-0199a7c0-0000-7000-8000-000000000001-1795339808000',
+      },
+    }),
   })
 
 export const showStatus = ({ core }: RouteDeps) =>
@@ -125,6 +150,32 @@ export const showStatus = ({ core }: RouteDeps) =>
     answerBytes: JOB_ANSWER_BYTES,
     responses: { 200: { description: 'The job', schema: status } },
     refusals: [404],
+    example: () => ({
+      params: { jobId: 'bulk-unsubscribe-0199a7c0-0000-7000-8000-000000000001-1795339806000' },
+      status: 200,
+      response: {
+        id: 'bulk-unsubscribe-0199a7c0-0000-7000-8000-000000000001-1795339806000',
+        state: 'completed',
+        progress: 100,
+        result: {
+          operation: 'unsubscribe',
+          totalRequested: 1,
+          successCount: 1,
+          unchangedCount: 0,
+          keptUnsubscribedCount: 0,
+          failureCount: 0,
+          errors: [],
+        },
+        data: {
+          operation: 'unsubscribe',
+          projectId: '0199a7c0-0000-7000-8000-000000000001',
+          mode: 'query',
+          filter: { search: 'bob@' },
+          excludeIds: [],
+        },
+        failedReason: null,
+      },
+    }),
     handle: (call) =>
       jobResponse(core, call, (jobId) =>
         findBulkStatus(core, { projectId: call.project.id, jobId }),
@@ -142,7 +193,12 @@ function queued(operation: BulkOperation, jobId: string) {
   return json(202, { message: `The bulk ${operation} is queued.`, jobId })
 }
 
-type BulkShape = { summary: string; growsDisk?: boolean; protects?(given: unknown): boolean }
+type BulkShape = {
+  summary: string
+  growsDisk?: boolean
+  protects?(given: unknown): boolean
+  example(): OperationExample
+}
 
 function bulkOperation({ core }: RouteDeps, operation: BulkOperation, shape: BulkShape) {
   return projectOperation({

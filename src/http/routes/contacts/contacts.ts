@@ -1,4 +1,5 @@
 /** Contacts of a project, one by one and in lists. */
+
 import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
 import {
@@ -16,14 +17,17 @@ import { upsertContact } from '../../../features/people/contacts/write/contact-q
 import { deleteContact } from '../../../features/people/contacts/write/delete.ts'
 import { updateContact } from '../../../features/people/contacts/write/update.ts'
 import { MAX_ADDRESS_TEXT_LENGTH } from '../../../formats/address/address.ts'
+import { conditionExample } from '../../../records/condition.ts'
 import {
   contactChanges,
+  contactExample,
   contactPage,
   contactQuery,
   contactQueryBody,
   contactRecord,
   type GivenState,
   newContact,
+  newContactExample,
   savedContact,
 } from '../../../records/contact.ts'
 import { MAX_ADDRESSES_PER_REQUEST } from '../../../records/limits.ts'
@@ -37,7 +41,7 @@ const lookup = z.object({
   emails: z.array(z.string().max(MAX_ADDRESS_TEXT_LENGTH)).min(1).max(MAX_ADDRESSES_PER_REQUEST),
 })
 
-/** Other services have these beside the address. */
+/** Fields of contacts in other services. */
 const names = {
   aliases: {
     name: 'data.name',
@@ -66,6 +70,11 @@ export const list = ({ core }: RouteDeps) =>
     answerBytes: LIST_ANSWER_BYTES,
     responses: { 200: { description: 'A page', schema: contactPage } },
     refusals: [400],
+    example: () => ({
+      query: { limit: '20', search: 'example.org' },
+      status: 200,
+      response: { data: [contactExample], cursor: null, hasMore: false, total: 1 },
+    }),
     handle: async (call) => {
       const { filter, ...query } = call.query
       const condition = filter === undefined ? undefined : parseConditionText(filter, 'filter')
@@ -86,6 +95,11 @@ export const query = ({ core }: RouteDeps) =>
     answerBytes: LIST_ANSWER_BYTES,
     responses: { 200: { description: 'A page', schema: contactPage } },
     refusals: [400],
+    example: () => ({
+      request: { filter: conditionExample, limit: 20 },
+      status: 200,
+      response: { data: [contactExample], cursor: null, hasMore: false, total: 1 },
+    }),
     handle: async (call) => {
       const { filter, condition: given, ...query } = call.body
       const condition = readCondition({ filter, condition: given })
@@ -107,6 +121,11 @@ export const lookUp = ({ core }: RouteDeps) =>
         schema: z.object({ found: z.array(z.string()), notFound: z.array(z.string()) }),
       },
     },
+    example: () => ({
+      request: { emails: ['ann@example.org', 'nobody@example.org'] },
+      status: 200,
+      response: { found: ['ann@example.org'], notFound: ['nobody@example.org'] },
+    }),
     handle: async ({ project, body: { emails } }) =>
       largeJson(200, await lookUpAddresses(core, { projectId: project.id, emails })),
   })
@@ -136,6 +155,11 @@ export const save = ({ core }: RouteDeps) =>
       200: { description: 'Changed', schema: savedContact },
       201: { description: 'Created', schema: savedContact },
     },
+    example: () => ({
+      request: { email: 'ann@example.org', subscribed: true, data: { name: 'Ann', plan: 'pro' } },
+      status: 201,
+      response: { ...newContactExample, _meta: { isNew: true, isUpdate: false } },
+    }),
     handle: async ({ project, body, warn }) => {
       const { email: address, data } = body
       for (const warning of findWeakData(data, IN_CONTACTS)) warn(warning)
@@ -152,6 +176,11 @@ export const get = ({ core }: RouteDeps) =>
     summary: 'Show a contact',
     responses: { 200: { description: 'The contact', schema: contactRecord } },
     refusals: [404],
+    example: () => ({
+      params: { id: '0199a7c0-0000-7000-8000-000000000003' },
+      status: 200,
+      response: newContactExample,
+    }),
     handle: async (call) => json(200, toContactRecord(await loadContact(core, rowKeyOf(call)))),
   })
 
@@ -169,6 +198,12 @@ export const update = ({ core }: RouteDeps) =>
     body: contactChanges,
     responses: { 200: { description: 'The contact', schema: contactRecord } },
     refusals: [404, 409],
+    example: () => ({
+      params: { id: '0199a7c0-0000-7000-8000-000000000003' },
+      request: { data: { city: 'Oslo' } },
+      status: 200,
+      response: contactExample,
+    }),
     handle: async (call) => {
       const { email: address, data } = call.body
       for (const warning of findWeakData(data, IN_CONTACTS)) call.warn(warning)
@@ -183,6 +218,7 @@ export const remove = ({ core }: RouteDeps) =>
     summary: 'Delete a contact with its emails and events',
     responses: { 204: { description: 'Deleted' } },
     refusals: [404],
+    example: () => ({ params: { id: '0199a7c0-0000-7000-8000-000000000003' }, status: 204 }),
     handle: async (call) => {
       await deleteContact(core, rowKeyOf(call))
       return noContent()

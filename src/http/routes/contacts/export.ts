@@ -40,6 +40,12 @@ export const exportCsv = ({ core }: RouteDeps) => {
       200: { description: 'The file', contentType: 'text/csv' },
     },
     refusals: [400, 404],
+    example: () => ({
+      query: { subscribed: 'true' },
+      status: 200,
+      response:
+        'id,email,subscribed,createdAt,updatedAt,data.city,data.name,data.plan\r\n0199a7c0-0000-7000-8000-000000000003,ann@example.org,true,2026-11-22T09:30:00.000Z,2026-11-22T09:30:00.000Z,Oslo,Ann,pro\r\n',
+    }),
     handle: async ({ project, query }) => {
       const { filter, bom: hasMark, ...rest } = query
       const condition = filter === undefined ? undefined : parseConditionText(filter, 'filter')

@@ -27,6 +27,21 @@ export const list = ({ core }: RouteDeps) =>
     responses: {
       200: { description: 'Standard fields and the keys of data', schema: fieldList },
     },
+    example: () => ({
+      status: 200,
+      response: {
+        fields: [
+          { field: 'createdAt', type: 'date', coverage: 100 },
+          { field: 'data.city', type: 'string', coverage: 100 },
+          { field: 'data.name', type: 'string', coverage: 100 },
+          { field: 'data.plan', type: 'string', coverage: 100 },
+          { field: 'email', type: 'string', coverage: 100 },
+          { field: 'subscribed', type: 'boolean', coverage: 100 },
+          { field: 'updatedAt', type: 'date', coverage: 100 },
+        ],
+        count: 7,
+      },
+    }),
     handle: async ({ project }) => largeJson(200, await listContactFields(core, project.id)),
   })
 
@@ -40,6 +55,11 @@ export const listValues = ({ core }: RouteDeps) =>
     params,
     query: valuesQuery,
     responses: { 200: { description: 'The values, in order', schema: fieldValues } },
+    example: () => ({
+      params: { field: 'data.plan' },
+      status: 200,
+      response: { field: 'data.plan', values: ['pro'], count: 1, limit: 100 },
+    }),
     handle: async ({ project, params, query }) => {
       const { field = '' } = params
       const { limit } = query
@@ -54,6 +74,17 @@ export const showUsage = ({ core }: RouteDeps) =>
     answerBytes: RECORD_ANSWER_BYTES,
     params,
     responses: { 200: { description: 'The uses of the field', schema: fieldUsage } },
+    example: () => ({
+      params: { field: 'data.plan' },
+      status: 200,
+      response: {
+        usedInSegments: [{ id: '0199a7c0-0000-7000-8000-000000000017', name: 'Pro customers' }],
+        usedInCampaigns: [],
+        usedInWorkflows: [],
+        contactCount: 1,
+        canDelete: false,
+      },
+    }),
     handle: async ({ project, params }) => {
       const { field = '' } = params
       return largeJson(200, await findFieldUsage(core, { projectId: project.id, field }))
@@ -73,6 +104,7 @@ export const remove = ({ core }: RouteDeps) =>
       },
     },
     refusals: [400, 409, 422],
+    example: () => ({ params: { field: 'data.city' }, status: 200, response: { deletedFrom: 1 } }),
     handle: async ({ project, params }) => {
       const { field = '' } = params
       return json(200, await deleteField(core, { projectId: project.id, field }))

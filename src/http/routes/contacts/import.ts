@@ -14,6 +14,7 @@ import {
 import { JOB_ANSWER_BYTES, jobResponse } from '../../exchange/job-response.ts'
 import { json } from '../../response.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'
+import type { OperationExample } from '../../route-docs.ts'
 
 const contacts = { tag: 'Contacts' } as const
 const suppressions = { tag: 'Suppressions' } as const
@@ -28,6 +29,14 @@ export const importContacts = ({ core }: RouteDeps) =>
     maxBodyBytes: MAX_CSV_FORM_BYTES,
     responses: { 202: { description: 'Queued', schema: queuedJob } },
     refusals: [409],
+    example: () => ({
+      request: { file: 'email,subscribed,plan\nbob@example.org,true,free\n', types: 'values' },
+      status: 202,
+      response: {
+        message: 'The import is queued.',
+        jobId: 'import-0199a7c0-0000-7000-8000-000000000001-1795339803000',
+      },
+    }),
     handle: async (call) => {
       const fields = ['mapping', 'types', 'subscribed', 'resubscribe', 'dryRun'] as const
       const jobId = await takeCsv(core, call, { kind: 'import', fields, names: contactsNames })
@@ -45,6 +54,14 @@ export const importSuppressions = ({ core }: RouteDeps) =>
     maxBodyBytes: MAX_CSV_FORM_BYTES,
     responses: { 202: { description: 'Queued', schema: queuedJob } },
     refusals: [409],
+    example: () => ({
+      request: { file: 'email,reason\nleft@example.org,spam\n' },
+      status: 202,
+      response: {
+        message: 'The import is queued.',
+        jobId: 'suppressions-import-0199a7c0-0000-7000-8000-000000000001-1795339807000',
+      },
+    }),
     handle: async (call) => {
       const fields = ['mapping', 'dryRun'] as const
       const form = { kind: 'suppressions-import', fields, names: suppressionsNames } as const
@@ -54,24 +71,104 @@ export const importSuppressions = ({ core }: RouteDeps) =>
   })
 
 export const showContactImport = (deps: RouteDeps) =>
-  statusOperation(deps, { ...contacts, kind: 'import', status: contactImport })
+  statusOperation(deps, {
+    ...contacts,
+    kind: 'import',
+    status: contactImport,
+    example: () => ({
+      params: { jobId: 'import-0199a7c0-0000-7000-8000-000000000001-1795339803000' },
+      status: 200,
+      response: {
+        id: 'import-0199a7c0-0000-7000-8000-000000000001-1795339803000',
+        state: 'completed',
+        progress: 100,
+        result: {
+          totalRows: 1,
+          successCount: 1,
+          createdCount: 1,
+          updatedCount: 0,
+          failureCount: 0,
+          errors: [],
+          warnings: [],
+          columns: [{ field: 'data.plan', type: 'text', reason: null }],
+          damage: { guessedRows: 0, replacedCharacters: 0, droppedCells: 0, cutFields: 0 },
+          unknownFields: [],
+          subscribedCount: 1,
+          unsubscribedCount: 0,
+          keptUnsubscribedCount: 0,
+          subscriptionWords: [
+            { column: 'subscribed', word: 'true', rows: 1, readAs: 'subscribed' },
+          ],
+        },
+        data: {
+          filename: 'people.csv',
+          sizeBytes: 48,
+          mapping: {},
+          types: 'values',
+          subscribed: true,
+          resubscribe: false,
+          dryRun: false,
+        },
+        failedReason: null,
+      },
+    }),
+  })
 
 export const showSuppressionImport = (deps: RouteDeps) =>
-  statusOperation(deps, { ...suppressions, kind: 'suppressions-import', status: suppressionImport })
+  statusOperation(deps, {
+    ...suppressions,
+    kind: 'suppressions-import',
+    status: suppressionImport,
+    example: () => ({
+      params: { jobId: 'suppressions-import-0199a7c0-0000-7000-8000-000000000001-1795339807000' },
+      status: 200,
+      response: {
+        id: 'suppressions-import-0199a7c0-0000-7000-8000-000000000001-1795339807000',
+        state: 'completed',
+        progress: 100,
+        result: {
+          totalRows: 1,
+          successCount: 1,
+          createdCount: 1,
+          updatedCount: 0,
+          failureCount: 0,
+          errors: [],
+          warnings: [],
+          columns: [],
+          damage: { guessedRows: 0, replacedCharacters: 0, droppedCells: 0, cutFields: 0 },
+          unknownFields: [],
+          addedCount: 1,
+          existingCount: 0,
+        },
+        data: {
+          filename: 'people.csv',
+          sizeBytes: 35,
+          mapping: {},
+          types: 'values',
+          subscribed: true,
+          resubscribe: false,
+          dryRun: false,
+        },
+        failedReason: null,
+      },
+    }),
+  })
 
 type StatusShape = {
   tag: string
   kind: ImportKind
   status: typeof contactImport | typeof suppressionImport
+  example(): OperationExample
 }
 
-function statusOperation({ core }: RouteDeps, { tag, kind, status }: StatusShape) {
+function statusOperation({ core }: RouteDeps, { tag, kind, status, example }: StatusShape) {
   return projectOperation({
     tag,
     summary: 'Show the progress of an import',
     answerBytes: JOB_ANSWER_BYTES,
     responses: { 200: { description: 'The job', schema: status } },
     refusals: [404],
+    example,
     handle: (call) =>
       jobResponse(core, call, (id) => findImport(core, { projectId: call.project.id, id, kind })),
   })

@@ -8,6 +8,7 @@ import type { Core } from '../../../core/core.ts'
 import { findPageContact } from '../../../features/people/contacts/read/public-contact.ts'
 import { changeSubscription } from '../../../features/people/contacts/write/subscription-request.ts'
 import type { PageToken } from '../../../formats/signed-tokens.ts'
+import { contactExample } from '../../../records/contact.ts'
 import { LANGUAGES } from '../../../texts/languages.ts'
 import { attribution, readPageLink } from '../../page-link.ts'
 import { json } from '../../response.ts'
@@ -34,6 +35,8 @@ const shared = {
   refusals: [404],
 } as const
 
+const EXAMPLE_TOKEN = 'aganuugytc7xbovouv7ozyhtk4agrfwgi6yyz4sm6tpgo2svgk5a3k7l3fcoctmr4xha'
+
 type Deps = { core: Pick<Core, 'store' | 'config' | 'keyring' | 'now'> }
 
 export const get = ({ core }: Deps) =>
@@ -41,6 +44,16 @@ export const get = ({ core }: Deps) =>
     ...shared,
     summary: 'Show the contact of a token',
     responses: { 200: { description: 'The contact', schema: contact } },
+    example: () => ({
+      params: { id: EXAMPLE_TOKEN },
+      status: 200,
+      response: {
+        id: contactExample.id,
+        email: contactExample.email,
+        subscribed: true,
+        language: 'en',
+      },
+    }),
     handle: async ({ params }) => {
       const found = (await findPageContact(core, getPage(core, params.id))) ?? refuse(params.id)
       const { id, address, subscribed, language } = found
@@ -67,6 +80,11 @@ function changeOperation({ core }: Deps, { summary, subscribed }: Change) {
         schema: contact.omit({ language: true }),
       },
     },
+    example: () => ({
+      params: { id: EXAMPLE_TOKEN },
+      status: 200,
+      response: { id: contactExample.id, email: contactExample.email, subscribed },
+    }),
     handle: async ({ params, query }) => {
       const page = getPage(core, params.id)
       const wish = { subscribed, reason: 'api', statedEmailId: query.e } as const

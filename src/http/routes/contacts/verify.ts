@@ -97,6 +97,14 @@ export const start = ({ core }: RouteDeps) =>
     maxBodyBytes: MAX_REQUEST_BYTES,
     responses: { 202: { description: 'Queued', schema: queuedJob } },
     refusals: [400, 409],
+    example: () => ({
+      request: { emails: ['ann@example.org', 'bob@example'] },
+      status: 202,
+      response: {
+        message: 'The verification is queued.',
+        jobId: 'verify-0199a7c0-0000-7000-8000-000000000001-1795339804000',
+      },
+    }),
     handle: async ({ project, body }) => {
       const jobId = await startListVerification(core, { projectId: project.id, selection: body })
       return json(202, { message: 'The verification is queued.', jobId })
@@ -110,6 +118,67 @@ export const showStatus = ({ core }: RouteDeps) =>
     answerBytes: JOB_ANSWER_BYTES,
     responses: { 200: { description: 'The job', schema: status } },
     refusals: [404],
+    example: () => ({
+      params: { jobId: 'verify-0199a7c0-0000-7000-8000-000000000001-1795339804000' },
+      status: 200,
+      response: {
+        id: 'verify-0199a7c0-0000-7000-8000-000000000001-1795339804000',
+        state: 'completed',
+        progress: 100,
+        result: {
+          total: 2,
+          valid: 1,
+          invalid: 1,
+          unknown: 0,
+          malformed: 1,
+          domainMissing: 0,
+          noMx: 0,
+          disposable: 0,
+          alias: 0,
+          personal: 0,
+          typo: 0,
+          plusAddressed: 0,
+          notFound: 0,
+          results: [
+            {
+              email: 'ann@example.org',
+              contactId: null,
+              state: 'valid',
+              cause: null,
+              isDisposable: false,
+              isAlias: false,
+              isPersonalEmail: false,
+              isTypo: false,
+              isPlusAddressed: false,
+              domainExists: true,
+              hasMxRecords: true,
+              reasons: ['The address is well formed and its domain accepts mail'],
+            },
+            {
+              email: 'bob@example',
+              contactId: null,
+              state: 'invalid',
+              cause: 'malformed',
+              isDisposable: false,
+              isAlias: false,
+              isTypo: false,
+              isPlusAddressed: false,
+              isPersonalEmail: false,
+              domainExists: false,
+              hasMxRecords: false,
+              reasons: ['This is not an email address'],
+            },
+          ],
+          resultsOmitted: 0,
+        },
+        data: {
+          projectId: '0199a7c0-0000-7000-8000-000000000001',
+          mode: 'emails',
+          emails: ['ann@example.org', 'bob@example'],
+        },
+        failedReason: null,
+      },
+    }),
     handle: (call) =>
       jobResponse(core, call, (jobId) =>
         findListStatus(core, { projectId: call.project.id, jobId }),

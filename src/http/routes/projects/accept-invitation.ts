@@ -1,7 +1,7 @@
 /** `POST /auth/accept-invitation`. */
 import { acceptInvitation } from '../../../features/tenancy/accounts/invitations/accept.ts'
 import { enveloped } from '../../../records/envelope.ts'
-import { acceptedInvitation, invitationAcceptance } from '../../../records/member.ts'
+import { acceptedInvitation, invitationAcceptance, memberExample } from '../../../records/member.ts'
 import { loginCookies } from '../../exchange/cookies.ts'
 import { clientOf, findSessionUser } from '../../exchange/optional-session.ts'
 import { readerLanguage } from '../../pages/reader-language.ts'
@@ -27,6 +27,22 @@ export const accept = ({ core }: RouteDeps) =>
       },
     },
     refusals: [401, 403, 409, 503],
+    example: () => ({
+      request: {
+        token: '7f0d5f0c1f4bb6a1c5e0e6b0d3a2c49f7f0d5f0c1f4bb6a1c5e0e6b0d3a2c49f',
+        password: 'correct horse battery staple',
+      },
+      status: 200,
+      response: {
+        success: true,
+        data: {
+          id: memberExample.userId,
+          email: 'ann@example.com',
+          projectId: '0199a7c0-0000-7000-8000-000000000001',
+          role: 'MEMBER',
+        },
+      },
+    }),
     handle: async ({ incoming, address, body }) => {
       const user = await findSessionUser(core, incoming)
       const language = readerLanguage(incoming.headers['accept-language'])

@@ -10,11 +10,14 @@ import {
 } from '../../../features/tenancy/accounts/members/members.ts'
 import { enveloped, messageResult } from '../../../records/envelope.ts'
 import {
+  invitationExample,
   invitationRecord,
   invited,
   listedMember,
+  memberExample,
   memberRecord,
   newMember,
+  ownerExample,
   roleChange,
 } from '../../../records/member.ts'
 import { largeJson, RECORD_ANSWER_BYTES } from '../../exchange/large-json.ts'
@@ -30,6 +33,11 @@ export const list = ({ core }: RouteDeps) =>
     answerBytes: RECORD_ANSWER_BYTES,
     responses: { 200: { description: 'All members', schema: enveloped(z.array(listedMember)) } },
     refusals: [403, 404],
+    example: () => ({
+      params: { id: '0199a7c0-0000-7000-8000-000000000001' },
+      status: 200,
+      response: { success: true, data: [ownerExample, memberExample] },
+    }),
     handle: async ({ project }) =>
       largeJson(200, { success: true, data: await listMembers(core, project.id) }),
   })
@@ -50,6 +58,15 @@ export const add = ({ core }: RouteDeps) =>
       200: { description: 'Invited', schema: enveloped(invited) },
     },
     refusals: [404, 409],
+    example: () => ({
+      params: { id: '0199a7c0-0000-7000-8000-000000000001' },
+      request: { email: 'bea@example.com', role: 'ADMIN' },
+      status: 200,
+      response: {
+        success: true,
+        data: { invited: true, email: 'bea@example.com', role: 'ADMIN', url: '…/invitations/…' },
+      },
+    }),
     handle: async ({ user, project, body }) => {
       const { email, role } = body
       const invitee = { projectId: project.id, address: email.address, role, actorId: user.id }
@@ -68,6 +85,15 @@ export const update = ({ core }: RouteDeps) =>
     names: { record: listedMember },
     responses: { 200: { description: 'Changed', schema: enveloped(memberRecord) } },
     refusals: [404],
+    example: () => ({
+      params: { ...{ id: '0199a7c0-0000-7000-8000-000000000001' }, userId: memberExample.userId },
+      request: { role: 'ADMIN' },
+      status: 200,
+      response: {
+        success: true,
+        data: { userId: memberExample.userId, email: 'ann@example.com', role: 'ADMIN' },
+      },
+    }),
     handle: async ({ user, project, params, body }) => {
       const key = { projectId: project.id, userId: params.userId ?? '' }
       const data = await changeRole(core, key, { role: body.role, actorId: user.id })
@@ -84,6 +110,11 @@ export const remove = ({ core }: RouteDeps) =>
       200: { description: 'Removed', schema: messageResult },
     },
     refusals: [404],
+    example: () => ({
+      params: { ...{ id: '0199a7c0-0000-7000-8000-000000000001' }, userId: memberExample.userId },
+      status: 200,
+      response: { success: true, data: { message: 'The member was removed.' } },
+    }),
     handle: async ({ user, project, params }) => {
       await deleteMember(core, { projectId: project.id, userId: params.userId ?? '' }, user.id)
       return json(200, { success: true, data: { message: 'The member was removed.' } })
@@ -99,6 +130,11 @@ export const listOpen = ({ core }: RouteDeps) =>
       200: { description: 'All of them', schema: enveloped(z.array(invitationRecord)) },
     },
     refusals: [403, 404],
+    example: () => ({
+      params: { id: '0199a7c0-0000-7000-8000-000000000001' },
+      status: 200,
+      response: { success: true, data: [invitationExample] },
+    }),
     handle: async ({ project }) =>
       largeJson(200, { success: true, data: await listInvitations(core, project.id) }),
   })
@@ -109,6 +145,13 @@ export const revoke = ({ core }: RouteDeps) =>
     summary: 'Revoke an invitation',
     responses: { 204: { description: 'Its link does not work any more' } },
     refusals: [404],
+    example: () => ({
+      params: {
+        ...{ id: '0199a7c0-0000-7000-8000-000000000001' },
+        invitationId: invitationExample.id,
+      },
+      status: 204,
+    }),
     handle: async ({ user, project, params }) => {
       const key = { projectId: project.id, id: params.invitationId ?? '' }
       await revokeInvitation(core, key, user.id)

@@ -9,6 +9,8 @@ import {
 import { createProjectLimit } from '../../../features/tenancy/accounts/projects/owner-limits.ts'
 import {
   newProject,
+  newProjectExample,
+  projectExample,
   projectRecord,
   projectSettings,
   projectWithNewKeys,
@@ -21,7 +23,7 @@ const shared = { tag: 'Projects' } as const
 
 const LIMITS = 'PUT /users/@me/projects/:id/billing-limits'
 
-/** How what is shown of a project changes. */
+/** By field of a project, the call that changes it. */
 const WAYS = {
   ...Object.fromEntries(
     Object.keys(projectSettings.shape).map((field) => [field, 'PATCH /users/@me/projects/:id']),
@@ -41,6 +43,7 @@ export const list = ({ core }: RouteDeps) =>
     answerBytes: RECORD_ANSWER_BYTES,
     responses: { 200: { description: 'All projects', schema: z.array(projectRecord) } },
     refusals: [403],
+    example: () => ({ status: 200, response: [newProjectExample, projectExample] }),
     handle: async ({ user }) => largeJson(200, await listOwnProjects(core, user.id)),
   })
 
@@ -57,6 +60,7 @@ export const create = ({ core }: RouteDeps) => {
     body: newProject,
     responses: { 201: { description: 'Created', schema: projectRecord } },
     refusals: [400],
+    example: () => ({ request: { name: 'Letters' }, status: 201, response: newProjectExample }),
     handle: async ({ user, body }) =>
       json(201, await createOwnProject({ ...core, limit }, { user, name: body.name })),
   })
@@ -70,6 +74,15 @@ export const update = ({ core }: RouteDeps) =>
     body: projectSettings,
     responses: { 200: { description: 'The project', schema: projectRecord } },
     refusals: [404],
+    example: () => ({
+      params: { id: '0199a7c0-0000-7000-8000-000000000001' },
+      request: {
+        ...{ name: 'Shop', tracking: 'MARKETING_ONLY', language: 'pt-BR' },
+        postalAddress: 'Shop Ltd, 1 Main Street, Springfield',
+      },
+      status: 200,
+      response: projectExample,
+    }),
     handle: async ({ user, project, body }) =>
       json(200, await changeSettings(core, { projectId: project.id, userId: user.id }, body)),
   })
@@ -84,6 +97,21 @@ export const regenerateKeys = ({ core }: RouteDeps) =>
     growsDisk: false,
     responses: { 200: { description: 'The new keys', schema: projectWithNewKeys } },
     refusals: [404],
+    example: () => ({
+      params: { id: '0199a7c0-0000-7000-8000-000000000a01' },
+      status: 200,
+      response: {
+        id: '0199a7c0-0000-7000-8000-000000000a01',
+        name: 'Letters',
+        public: 'pk_…',
+        secret: 'sk_…',
+        createdAt: '2026-11-21T12:00:00.000Z',
+        updatedAt: '2026-11-22T09:30:00.000Z',
+        disabled: false,
+        customer: null,
+        subscription: null,
+      },
+    }),
     handle: async ({ user, project }) =>
       json(200, await regenerateOwnKeys(core, { projectId: project.id, userId: user.id })),
   })

@@ -6,7 +6,7 @@ import {
   loadSetupState,
 } from '../../../features/tenancy/accounts/projects/summary.ts'
 import { enveloped } from '../../../records/envelope.ts'
-import { projectSummary, setupState } from '../../../records/project.ts'
+import { projectSummary, projectSummaryExample, setupState } from '../../../records/project.ts'
 import { largeJson, RECORD_ANSWER_BYTES } from '../../exchange/large-json.ts'
 import { json } from '../../response.ts'
 import { projectOperation, type RouteDeps, userOrKeyOperation } from '../../route.ts'
@@ -26,6 +26,7 @@ export const list = ({ core }: RouteDeps) =>
       },
     },
     refusals: [403],
+    example: () => ({ status: 200, response: { success: true, data: projectSummaryExample } }),
     handle: async ({ caller }) => {
       const data =
         caller.kind === 'key'
@@ -41,6 +42,11 @@ export const get = ({ core }: RouteDeps) =>
     summary: 'Show a project in short',
     responses: { 200: { description: 'The project', schema: enveloped(projectSummary) } },
     refusals: [403, 404],
+    example: () => ({
+      params: { id: '0199a7c0-0000-7000-8000-000000000001' },
+      status: 200,
+      response: { success: true, data: projectSummaryExample },
+    }),
     handle: async ({ project }) =>
       json(200, { success: true, data: await loadProjectSummary(core, project.id) }),
   })
@@ -51,6 +57,23 @@ export const showSetupState = ({ core }: RouteDeps) =>
     summary: 'Show how far a project is set up',
     responses: { 200: { description: 'The state', schema: enveloped(setupState) } },
     refusals: [403, 404],
+    example: () => ({
+      params: { id: '0199a7c0-0000-7000-8000-000000000001' },
+      status: 200,
+      response: {
+        success: true,
+        data: {
+          hasSubscription: false,
+          hasVerifiedDomain: true,
+          contactCount: 3,
+          hasContacts: true,
+          lastCampaignSentAt: '2026-11-22T09:30:00.000Z',
+          hasEnabledWorkflow: true,
+          hasSentEmail: false,
+          deliveryMode: 'direct',
+        },
+      },
+    }),
     handle: async ({ project }) =>
       json(200, { success: true, data: await loadSetupState(core, project.id) }),
   })

@@ -8,7 +8,7 @@ import {
   updatePreferences,
 } from '../../../features/tenancy/accounts/users/self.ts'
 import { newPassword, presentPassword } from '../../../records/login.ts'
-import { userRecord } from '../../../records/user.ts'
+import { userExample, userRecord } from '../../../records/user.ts'
 import { MAX_ACCOUNT_BYTES } from '../../body/account-bytes.ts'
 import { loginCookies } from '../../exchange/cookies.ts'
 import { guesserOf } from '../../exchange/guesser.ts'
@@ -59,6 +59,7 @@ export const show = ({ core }: RouteDeps) =>
     ...shared,
     summary: 'Show the user who has logged in',
     responses: { 200: { description: 'The user', schema: userRecord } },
+    example: () => ({ status: 200, response: userExample }),
     handle: async ({ user }) => json(200, await describeSelf(core, user.id)),
   })
 
@@ -73,6 +74,11 @@ export const update = ({ core }: RouteDeps) =>
     body: change,
     maxBodyBytes: MAX_ACCOUNT_BYTES,
     responses: { 200: { description: 'The user', schema: userRecord } },
+    example: () => ({
+      request: { language: 'de', timezone: 'Europe/Berlin' },
+      status: 200,
+      response: { ...userExample, language: 'de', timezone: 'Europe/Berlin' },
+    }),
     handle: async (call) => {
       const { currentPassword, newPassword, language, timezone, email } = call.body
       if (email !== undefined && !isAddressOf(call.user, email)) {

@@ -4,7 +4,7 @@ import {
   endOwnSession,
   listSessions,
 } from '../../../features/tenancy/accounts/sessions/own-sessions.ts'
-import { sessionRecord } from '../../../records/session.ts'
+import { sessionExample, sessionRecord } from '../../../records/session.ts'
 import { clearedSessionCookie } from '../../exchange/cookies.ts'
 import { largeJson, RECORD_ANSWER_BYTES } from '../../exchange/large-json.ts'
 import { noContent } from '../../response.ts'
@@ -18,6 +18,7 @@ export const list = ({ core }: RouteDeps) =>
     summary: 'List the sessions of the user, newest first',
     answerBytes: RECORD_ANSWER_BYTES,
     responses: { 200: { description: 'The sessions', schema: z.array(sessionRecord) } },
+    example: () => ({ status: 200, response: [sessionExample] }),
     handle: async ({ user, session }) =>
       largeJson(200, await listSessions(core, { userId: user.id, currentId: session.id })),
   })
@@ -30,6 +31,7 @@ export const remove = ({ core }: RouteDeps) =>
     params: { id: 'Id of the session' },
     responses: { 204: { description: 'Ended' } },
     refusals: [404],
+    example: () => ({ params: { id: sessionExample.id }, status: 204 }),
     handle: async ({ user, session, params }) => {
       const id = (params.id ?? '').toLowerCase()
       await endOwnSession(core, { userId: user.id, id })

@@ -5,9 +5,9 @@ import { disableTotp } from '../../../features/tenancy/accounts/second-factor/di
 import { confirmTotp, startTotp } from '../../../features/tenancy/accounts/second-factor/enable.ts'
 import {
   loginCode,
+  newRecoveryCodes,
   newSecondFactor,
   presentPassword,
-  recoveryCodes,
 } from '../../../records/login.ts'
 import { MAX_ACCOUNT_BYTES } from '../../body/account-bytes.ts'
 import { sessionCookie } from '../../exchange/cookies.ts'
@@ -27,6 +27,11 @@ export const start = ({ core }: RouteDeps) =>
     body: z.object({ password: presentPassword }),
     responses: { 200: { description: 'The secret', schema: newSecondFactor } },
     refusals: [409],
+    example: () => ({
+      request: { password: 'correct horse battery staple' },
+      status: 200,
+      response: { secret: '…', uri: 'otpauth://totp/Pillarbox…' },
+    }),
     handle: async (call) =>
       whileClientWaits(call.incoming, async (signal) =>
         json(200, await startTotp(core, passwordOf(call, signal))),
@@ -40,8 +45,13 @@ export const confirm = ({ core }: RouteDeps) =>
     description:
       'All other sessions and the links that reset the password end; this session goes on with the cookie of the response.',
     body: z.object({ code: loginCode }),
-    responses: { 200: { description: 'The recovery codes', schema: recoveryCodes } },
+    responses: { 200: { description: 'The recovery codes', schema: newRecoveryCodes } },
     refusals: [409],
+    example: () => ({
+      request: { code: '287082' },
+      status: 200,
+      response: { recoveryCodes: ['…', '…', '…', '…', '…', '…', '…', '…', '…', '…'] },
+    }),
     handle: async (call) => {
       const { session, body } = call
       const given = { ...guesserOf(call), session, code: body.code }
@@ -59,6 +69,10 @@ export const remove = ({ core }: RouteDeps) =>
       'All other sessions and the links that reset the password end; this session goes on with the cookie of the response.',
     body: z.object({ password: presentPassword, code: loginCode }),
     responses: { 204: { description: 'It is off' } },
+    example: () => ({
+      request: { password: 'correct horse battery staple', code: '081804' },
+      status: 204,
+    }),
     handle: async (call) =>
       whileClientWaits(call.incoming, async (signal) => {
         const { session, body } = call

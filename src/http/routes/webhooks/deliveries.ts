@@ -12,6 +12,7 @@ import {
 } from '../../../features/outreach/webhooks/deliveries/replay-range.ts'
 import { jobStatus, queuedJob } from '../../../records/job.ts'
 import {
+  deliveryExample,
   deliveryPage,
   deliveryQuery,
   deliveryRecord,
@@ -41,6 +42,12 @@ export const list = ({ core }: RouteDeps) =>
     answerBytes: LIST_ANSWER_BYTES,
     responses: { 200: { description: 'A page', schema: deliveryPage } },
     refusals: [404],
+    example: () => ({
+      params: { id: '0199a7c0-0000-7000-8000-000000000701' },
+      query: { status: 'SUCCEEDED' },
+      status: 200,
+      response: { data: [deliveryExample], cursor: null, hasMore: false, total: 1 },
+    }),
     handle: async (call) => {
       const listing = await listDeliveries(core, uuidKeyOf(call), call.query)
       return pageResponse(call, { name: 'data', listing })
@@ -55,6 +62,11 @@ export const test = ({ core }: RouteDeps) =>
       'Also to a disabled endpoint. The response waits for the result, at most ten seconds.',
     responses: { 200: { description: 'The delivery with its result', schema: deliveryRecord } },
     refusals: [404],
+    example: () => ({
+      params: { id: '0199a7c0-0000-7000-8000-000000000701' },
+      status: 200,
+      response: deliveryExample,
+    }),
     handle: async (call) => json(200, await sendTestDelivery(core, uuidKeyOf(call))),
   })
 
@@ -68,6 +80,22 @@ export const replay = ({ core }: RouteDeps) =>
     params: { deliveryId: 'The id of a delivery of the endpoint' },
     responses: { 202: { description: 'The delivery that will be made', schema: deliveryRecord } },
     refusals: [400, 404],
+    example: () => ({
+      params: {
+        id: '0199a7c0-0000-7000-8000-000000000701',
+        deliveryId: '0199a7c0-0000-7000-8000-000000000704',
+      },
+      status: 202,
+      response: {
+        ...deliveryExample,
+        ...{ id: '0199a7c0-0000-7000-8000-000000000704', event: 'email.open' },
+        eventId: '0199a7c0-0000-7000-8000-000000000705',
+        ...{ status: 'PENDING', attempts: 0, statusCode: null, durationMs: null },
+        lastAttemptAt: null,
+        nextAttemptAt: '2026-11-22T09:30:00.000Z',
+        completedAt: null,
+      },
+    }),
     handle: async (call) =>
       json(202, await replayDelivery(core, uuidKeyOf(call), call.params.deliveryId ?? '')),
   })
@@ -80,6 +108,15 @@ export const replayRange = ({ core }: RouteDeps) =>
     body: replaySpan,
     responses: { 202: { description: 'The job that makes the deliveries', schema: queuedJob } },
     refusals: [400, 404, 409],
+    example: () => ({
+      params: { id: '0199a7c0-0000-7000-8000-000000000701' },
+      request: { since: '2026-11-22T08:00:00.000Z', until: '2026-11-22T09:30:00.000Z' },
+      status: 202,
+      response: {
+        message: 'The replay is queued.',
+        jobId: 'replay-webhooks-0199a7c0-0000-7000-8000-000000000001-1795339867000',
+      },
+    }),
     handle: async (call) => {
       const jobId = await startReplay(core, uuidKeyOf(call), call.body)
       return json(202, { message: 'The replay is queued.', jobId })
@@ -93,6 +130,25 @@ export const showReplay = ({ core }: RouteDeps) =>
     params: { jobId: 'The `jobId` of the response that queued it' },
     responses: { 200: { description: 'The state', schema: replayStatus } },
     refusals: [404],
+    example: () => ({
+      params: {
+        id: '0199a7c0-0000-7000-8000-000000000701',
+        jobId: 'replay-webhooks-0199a7c0-0000-7000-8000-000000000001-1795339867000',
+      },
+      status: 200,
+      response: {
+        id: 'replay-webhooks-0199a7c0-0000-7000-8000-000000000001-1795339867000',
+        state: 'completed',
+        progress: 100,
+        result: { created: 1 },
+        data: {
+          endpointId: '0199a7c0-0000-7000-8000-000000000701',
+          since: '2026-11-22T08:00:00.000Z',
+          until: '2026-11-22T09:30:00.000Z',
+        },
+        failedReason: null,
+      },
+    }),
     handle: async (call) =>
       json(200, await findReplayStatus(core, uuidKeyOf(call), call.params.jobId ?? '')),
   })

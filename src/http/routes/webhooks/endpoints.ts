@@ -12,6 +12,7 @@ import {
 } from '../../../features/outreach/webhooks/endpoints/endpoint.ts'
 import { findWeakPatterns } from '../../../features/outreach/webhooks/event-patterns.ts'
 import {
+  endpointExample,
   endpointRecord,
   previousSecretUntil,
   signingSecret,
@@ -34,6 +35,7 @@ export const list = ({ core }: RouteDeps) =>
         schema: z.object({ data: z.array(endpointRecord), total: z.int() }),
       },
     },
+    example: () => ({ status: 200, response: { data: [endpointExample], total: 1 } }),
     handle: async ({ project }) => json(200, await listEndpoints(core, project.id)),
   })
 
@@ -54,6 +56,15 @@ export const create = ({ core }: RouteDeps) =>
       },
     },
     refusals: [400],
+    example: () => ({
+      request: {
+        url: 'https://shop.example.com/hooks',
+        events: ['email.*', 'segment.*'],
+        description: 'Tells the shop',
+      },
+      status: 201,
+      response: { ...endpointExample, secret: 'whsec_…' },
+    }),
     handle: async (call) => {
       const { project, caller, body } = call
       const made = await createEndpoint(core, { projectId: project.id, ...body })
@@ -68,6 +79,11 @@ export const get = ({ core }: RouteDeps) =>
     summary: 'Get a webhook endpoint',
     responses: { 200: { description: 'The endpoint', schema: endpointRecord } },
     refusals: [404],
+    example: () => ({
+      params: { id: '0199a7c0-0000-7000-8000-000000000701' },
+      status: 200,
+      response: endpointExample,
+    }),
     handle: async (call) => json(200, await loadEndpointRecord(core, uuidKeyOf(call))),
   })
 
@@ -81,6 +97,12 @@ export const update = ({ core }: RouteDeps) =>
     body: endpointChanges,
     responses: { 200: { description: 'The endpoint', schema: endpointRecord } },
     refusals: [404],
+    example: () => ({
+      params: { id: '0199a7c0-0000-7000-8000-000000000701' },
+      request: { description: 'Tells the shop and the store' },
+      status: 200,
+      response: { ...endpointExample, description: 'Tells the shop and the store' },
+    }),
     handle: async (call) => {
       const changed = await updateEndpoint(core, uuidKeyOf(call), call.body)
       await warnOfEvents(core, call, call.body.events ?? [])
@@ -94,6 +116,7 @@ export const remove = ({ core }: RouteDeps) =>
     summary: 'Delete a webhook endpoint with its deliveries',
     responses: { 204: { description: 'Deleted' } },
     refusals: [404],
+    example: () => ({ params: { id: '0199a7c0-0000-7000-8000-000000000701' }, status: 204 }),
     handle: async (call) => {
       await deleteEndpoint(core, uuidKeyOf(call))
       return noContent()
@@ -112,11 +135,22 @@ export const rotateSecret = ({ core }: RouteDeps) =>
       },
     },
     refusals: [404],
+    example: () => ({
+      params: { id: '0199a7c0-0000-7000-8000-000000000701' },
+      status: 200,
+      response: {
+        ...endpointExample,
+        description: 'Tells the shop and the store',
+        lastSuccessAt: '2026-11-22T09:30:00.000Z',
+        secret: 'whsec_…',
+        previousSecretUntil: '2026-11-23T09:30:00.000Z',
+      },
+    }),
     handle: async (call) =>
       json(200, shownTo(call.caller, await rotateEndpointSecret(core, uuidKeyOf(call)))),
   })
 
-/** Of events that do not occur, or have another name in deliveries. */
+/** Warns of events that do not occur, or that have another name in deliveries. */
 async function warnOfEvents(
   core: RouteDeps['core'],
   call: { project: { id: string }; warn: RawCall['warn'] },

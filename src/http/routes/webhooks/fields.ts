@@ -2,8 +2,8 @@
 
 import { z } from 'zod'
 import {
+  MAX_ENDPOINT_URL_LENGTH,
   MAX_EVENT_PATTERNS,
-  MAX_URL_LENGTH,
 } from '../../../features/outreach/webhooks/endpoints/edit-endpoint.ts'
 import { faultInPattern } from '../../../features/outreach/webhooks/event-patterns.ts'
 import {
@@ -16,7 +16,7 @@ import { MAX_DESCRIPTION_LENGTH } from '../../../records/limits.ts'
 const url = z
   .string()
   .min(1)
-  .max(MAX_URL_LENGTH)
+  .max(MAX_ENDPOINT_URL_LENGTH)
   .refine(isWebUrl, 'Expected an http or https URL without user and password')
   .meta({ description: 'https is recommended', format: 'uri' })
 

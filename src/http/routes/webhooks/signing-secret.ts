@@ -1,6 +1,6 @@
 /** The secret that signs the webhooks of a project's workflows. */
 import {
-  getSigningSecret,
+  readSigningSecret,
   rotateSigningSecret,
 } from '../../../features/outreach/webhooks/signing-secret.ts'
 import { signingSecretRecord } from '../../../records/webhook-endpoint.ts'
@@ -15,8 +15,9 @@ export const show = ({ core }: RouteDeps) =>
     ...shared,
     summary: "Show the secret that signs the requests of the project's workflows",
     responses: { 200: { description: 'The secret', schema: signingSecretRecord } },
+    example: () => ({ status: 200, response: { secret: 'whsec_…', previousSecretUntil: null } }),
     handle: async ({ project, caller }) =>
-      json(200, shownTo(caller, await getSigningSecret(core, project.id))),
+      json(200, shownTo(caller, await readSigningSecret(core, project.id))),
   })
 
 export const rotate = ({ core }: RouteDeps) =>
@@ -25,6 +26,10 @@ export const rotate = ({ core }: RouteDeps) =>
     summary: 'Make a new secret for the requests of workflows',
     description: 'For 24 hours requests carry the signatures of both secrets.',
     responses: { 200: { description: 'The new secret', schema: signingSecretRecord } },
+    example: () => ({
+      status: 200,
+      response: { secret: 'whsec_…', previousSecretUntil: '2026-11-23T09:30:00.000Z' },
+    }),
     handle: async ({ project, caller }) =>
       json(200, shownTo(caller, await rotateSigningSecret(core, project.id))),
   })

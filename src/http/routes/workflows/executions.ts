@@ -27,6 +27,7 @@ import { json } from '../../response.ts'
 import { type ProjectCall, projectOperation, type RouteDeps } from '../../route.ts'
 import { uuidKeyOf } from '../../uuid-key.ts'
 import { validate } from '../../validation.ts'
+import * as examples from './execution-examples.ts'
 
 const context = z
   .unknown()
@@ -81,6 +82,7 @@ export const start = ({ core }: RouteDeps) =>
     body: newExecution,
     responses: { 201: { description: 'Started', schema: executionRecord } },
     refusals: [400, 404, 409],
+    example: examples.start,
     handle: async (call) => {
       const { contactId, context: given = null } = call.body
       return json(201, await startOne(core, { ...uuidKeyOf(call), contactId, context: given }))
@@ -95,6 +97,7 @@ export const list = ({ core }: RouteDeps) =>
     answerBytes: LIST_ANSWER_BYTES,
     responses: { 200: { description: 'A page', schema: executionPage } },
     refusals: [404],
+    example: examples.list,
     handle: async (call) => {
       const { page, pageSize } = call.query
       const { listing, total } = await listExecutions(core, { ...call.query, ...uuidKeyOf(call) })
@@ -110,6 +113,7 @@ export const show = ({ core }: RouteDeps) =>
     answerBytes: LIST_ANSWER_BYTES,
     responses: { 200: { description: 'The execution', schema: executionDetail } },
     refusals: [404],
+    example: examples.show,
     handle: async (call) => {
       const { record: before, steps } = await viewExecution(core, executionKeyOf(call))
       return wholeResponse(call, { before, name: 'stepExecutions', listing: steps })
@@ -124,6 +128,7 @@ export const cancel = ({ core }: RouteDeps) =>
     description: 'An execution that has ended stays as it is.',
     responses: { 200: { description: 'The execution', schema: executionRecord } },
     refusals: [404],
+    example: examples.cancel,
     handle: async (call) => json(200, await cancelExecution(core, executionKeyOf(call))),
   })
 
@@ -142,6 +147,7 @@ export const cancelAll = ({ core }: RouteDeps) =>
       },
     },
     refusals: [404],
+    example: examples.cancelAll,
     handle: async (call) =>
       json(200, { cancelled: await cancelAllExecutions(core, uuidKeyOf(call)) }),
   })
@@ -155,6 +161,7 @@ export const retry = ({ core }: RouteDeps) =>
       'contact has another active execution of the workflow.',
     responses: { 200: { description: 'The execution', schema: executionRecord } },
     refusals: [404, 409],
+    example: examples.retry,
     handle: async (call) => json(200, await retryExecution(core, executionKeyOf(call))),
   })
 
@@ -168,6 +175,7 @@ export const startBulk = ({ core }: RouteDeps) =>
     body: bulkStart,
     responses: { 202: { description: 'Queued', schema: queuedJob } },
     refusals: [400, 404, 409],
+    example: examples.startBulk,
     handle: async (call) => {
       const { selection, context: given = null } = call.body
       const jobId = await startMany(core, { ...uuidKeyOf(call), selection, context: given })
@@ -182,6 +190,7 @@ export const showBulk = ({ core }: RouteDeps) =>
     answerBytes: JOB_ANSWER_BYTES,
     responses: { 200: { description: 'The job', schema: bulkStatus } },
     refusals: [404],
+    example: examples.showBulk,
     handle: (call) =>
       jobResponse(core, call, (jobId) => findBulkStart(core, { ...uuidKeyOf(call), jobId })),
   })

@@ -11,11 +11,12 @@ import { warnOfLiveError } from '../../live-errors.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'
 import { eventOf, warnOfSilentEvents } from '../../silent-events.ts'
 import { editedKeyOf, uuidKeyOf } from '../../uuid-key.ts'
+import * as examples from './examples.ts'
 import { graph, MAX_GRAPH_BYTES } from './fields.ts'
 
 const shared = { tag: 'Workflows' } as const
 
-/** What a graph is not: the fields of the workflow. */
+/** The fields of the workflow, which a graph does not set, and the call that does. */
 const WAYS = Object.fromEntries(
   ['name', 'description', 'enabled', 'triggerType', 'allowReentry'].map((name) => [
     name,
@@ -43,7 +44,7 @@ const findings = z.object({
   ),
 })
 
-/** The answer of GET, and the transitions of its steps. */
+/** A graph that a client sends back: the answer of GET, with the transitions of its steps. */
 const sentBack = workflowDetail.extend({ transitions: z.array(transitionRecord) })
 
 export const replace = ({ core }: RouteDeps) =>
@@ -63,6 +64,7 @@ export const replace = ({ core }: RouteDeps) =>
     maxBodyBytes: MAX_GRAPH_BYTES,
     responses: { 200: { description: 'The workflow after the change', schema: replaced } },
     refusals: [404, 409, 412],
+    example: examples.replace,
     handle: async (call) => {
       const isExpected = readIfMatch(call.incoming)
       const edit = { ...editedKeyOf(call), isExpected, graph: call.body }
@@ -87,5 +89,6 @@ export const check = ({ core }: RouteDeps) =>
     description: 'An `error` keeps the workflow from being enabled; the rest informs.',
     responses: { 200: { description: 'What to mend, errors first', schema: findings } },
     refusals: [404],
+    example: examples.check,
     handle: async (call) => largeJson(200, await validateWorkflow(core, uuidKeyOf(call))),
   })

@@ -6,6 +6,7 @@ import { RECORD_ANSWER_BYTES } from '../../exchange/large-json.ts'
 import { jsonOrTable } from '../../exchange/table.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'
 import { uuidKeyOf } from '../../uuid-key.ts'
+import * as examples from './execution-examples.ts'
 
 export const show = ({ core }: RouteDeps) =>
   projectOperation({
@@ -18,6 +19,7 @@ export const show = ({ core }: RouteDeps) =>
     params: { id: 'The id of the workflow' },
     responses: { 200: { description: 'The figures', schema: workflowStats, isTableToo: true } },
     refusals: [404],
+    example: examples.showStats,
     handle: async (call) => {
       const key = uuidKeyOf(call)
       const figures = await viewWorkflowStats(core, key)

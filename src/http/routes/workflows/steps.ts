@@ -1,4 +1,5 @@
 /** The steps of a workflow, one by one. */
+
 import { z } from 'zod'
 import { addStep } from '../../../features/outreach/workflows/definition/add-step.ts'
 import {
@@ -13,6 +14,7 @@ import { noContent } from '../../response.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'
 import { eventOf, warnOfSilentEvents } from '../../silent-events.ts'
 import { editedKeyOf, uuidParameterOf, viewedKeyOf } from '../../uuid-key.ts'
+import * as examples from './examples.ts'
 import { newStep, stepChanges } from './fields.ts'
 
 const shared = { tag: 'Workflows' } as const
@@ -34,6 +36,7 @@ export const add = ({ core }: RouteDeps) =>
     body: newStep,
     responses: { 201: { description: 'The step', schema: stepRecord } },
     refusals: [404, 412],
+    example: examples.addStep,
     handle: async (call) => {
       const isExpected = readIfMatch(call.incoming)
       const { autoConnect, ...step } = call.body
@@ -57,6 +60,7 @@ export const update = ({ core }: RouteDeps) =>
     body: stepChanges,
     responses: { 200: { description: 'The step after the change', schema: stepRecord } },
     refusals: [400, 404, 409, 412],
+    example: examples.updateStep,
     handle: async (call) => {
       const isExpected = readIfMatch(call.incoming)
       const stepId = uuidParameterOf(call, 'stepId')
@@ -78,6 +82,7 @@ export const remove = ({ core }: RouteDeps) =>
     query: deletion,
     responses: { 204: { description: 'Removed' } },
     refusals: [400, 404, 409, 412],
+    example: examples.removeStep,
     handle: async (call) => {
       const isExpected = readIfMatch(call.incoming)
       const stepId = uuidParameterOf(call, 'stepId')

@@ -1,4 +1,5 @@
 /** The transitions of a workflow, one by one. */
+
 import {
   addTransition,
   deleteTransition,
@@ -12,6 +13,7 @@ import { json, noContent } from '../../response.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'
 import { eventOf, warnOfSilentEvents } from '../../silent-events.ts'
 import { editedKeyOf, uuidParameterOf, viewedKeyOf } from '../../uuid-key.ts'
+import * as examples from './examples.ts'
 import { insertedStep, newTransition } from './fields.ts'
 
 const shared = { tag: 'Workflows' } as const
@@ -26,6 +28,7 @@ export const add = ({ core }: RouteDeps) =>
     body: newTransition,
     responses: { 201: { description: 'The transition', schema: transitionRecord } },
     refusals: [404, 412],
+    example: examples.addTransition,
     handle: async (call) => {
       const isExpected = readIfMatch(call.incoming)
       const edit = { ...viewedKeyOf(call), isExpected, transition: call.body }
@@ -46,6 +49,7 @@ export const insertStep = ({ core }: RouteDeps) =>
     body: insertedStep,
     responses: { 201: { description: 'The step', schema: stepRecord } },
     refusals: [404, 412],
+    example: examples.insertStep,
     handle: async (call) => {
       const isExpected = readIfMatch(call.incoming)
       const transitionId = uuidParameterOf(call, 'transitionId')
@@ -65,6 +69,7 @@ export const remove = ({ core }: RouteDeps) =>
       'Refused with 409 while the workflow is enabled and executions stand at a step after it.',
     responses: { 204: { description: 'Removed' } },
     refusals: [404, 409, 412],
+    example: examples.removeTransition,
     handle: async (call) => {
       const isExpected = readIfMatch(call.incoming)
       const transitionId = uuidParameterOf(call, 'transitionId')

@@ -32,6 +32,7 @@ import { type HttpResponse, json, noContent } from '../../response.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'
 import { eventOf, warnOfSilentEvents } from '../../silent-events.ts'
 import { editedKeyOf, uuidKeyOf, viewedKeyOf } from '../../uuid-key.ts'
+import * as examples from './examples.ts'
 import { newWorkflow, workflowChanges } from './fields.ts'
 
 const fieldsQuery = z.object({
@@ -54,7 +55,7 @@ const fields = z.object({
 
 const shared = { tag: 'Workflows' } as const
 
-/** Its configs as rows and as JSON. */
+/** The memory of a workflow: its configs, as rows and as JSON. */
 const WORKFLOW_ANSWER_BYTES = 2 * MAX_CONFIGS_BYTES
 
 export const list = ({ core }: RouteDeps) =>
@@ -65,6 +66,7 @@ export const list = ({ core }: RouteDeps) =>
     query: workflowQuery,
     answerBytes: LIST_ANSWER_BYTES,
     responses: { 200: { description: 'A page', schema: workflowPage } },
+    example: examples.list,
     handle: async (call) => {
       const { status, search, sort, dir } = call.query
       const { isNumbered, pageSize, ...place } = pagingOf(call.query)
@@ -85,6 +87,7 @@ export const listFields = ({ core }: RouteDeps) =>
     answerBytes: RECORD_ANSWER_BYTES,
     query: fieldsQuery,
     responses: { 200: { description: 'The fields', schema: fields } },
+    example: examples.listFields,
     handle: async ({ project, query }) =>
       largeJson(200, await listWorkflowFields(core, { projectId: project.id, ...query })),
   })
@@ -99,6 +102,7 @@ export const create = ({ core }: RouteDeps) =>
     body: newWorkflow,
     names: { record: listedWorkflow },
     responses: { 201: { description: 'Created', schema: workflowDetail } },
+    example: examples.create,
     handle: async ({
       project,
       body: { workflow, isEnabledGiven, givenTrigger },
@@ -134,6 +138,7 @@ export const get = ({ core }: RouteDeps) =>
     description: 'The header `ETag` holds the version, for `If-Match` of a change.',
     responses: { 200: { description: 'The workflow', schema: workflowDetail } },
     refusals: [404],
+    example: examples.get,
     handle: async (call) => respond(200, await loadWorkflowDetail(core, viewedKeyOf(call))),
   })
 
@@ -154,6 +159,7 @@ export const update = ({ core }: RouteDeps) =>
     body: workflowChanges,
     responses: { 200: { description: 'The workflow after the change', schema: workflowDetail } },
     refusals: [400, 404, 409, 412],
+    example: examples.update,
     handle: async (call) => {
       const isExpected = readIfMatch(call.incoming)
       const key = editedKeyOf(call)
@@ -173,6 +179,7 @@ export const remove = ({ core }: RouteDeps) =>
       'executions are deleted in the background.',
     responses: { 204: { description: 'Deleted' } },
     refusals: [404, 409],
+    example: examples.remove,
     handle: async (call) => {
       await deleteWorkflow(core, uuidKeyOf(call))
       return noContent()
@@ -187,6 +194,7 @@ export const duplicate = ({ core }: RouteDeps) =>
     description: 'The copy is disabled and has no executions.',
     responses: { 201: { description: 'The copy', schema: workflowDetail } },
     refusals: [404],
+    example: examples.duplicate,
     handle: async (call) => respond(201, await duplicateWorkflow(core, viewedKeyOf(call))),
   })
 
@@ -198,6 +206,7 @@ export const bulkUpdate = ({ core }: RouteDeps) =>
     body: bulkChange,
     responses: { 200: { description: 'The number of workflows', schema: bulkResult } },
     refusals: [404, 409],
+    example: examples.bulkUpdate,
     handle: async ({ project, body }) =>
       json(200, await bulkUpdateWorkflows(core, { projectId: project.id, ...body })),
   })

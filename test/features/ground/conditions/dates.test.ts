@@ -4,7 +4,7 @@ import {
   dayOf,
   lowestTextOf,
   parseDataDate,
-  startOfDay,
+  startOfUtcDay,
 } from '../../../../src/features/ground/conditions/dates.ts'
 
 const zone = process.env.TZ
@@ -62,8 +62,8 @@ test('a text that is not a calendar date is not an instant', () => {
 test('days are days of UTC, also before 1970', () => {
   const late = Date.parse('1969-12-31T23:59:59.999Z')
   assert.equal(dayOf(late), '1969-12-31')
-  assert.equal(new Date(startOfDay(late)).toISOString(), '1969-12-31T00:00:00.000Z')
-  assert.equal(startOfDay(0), 0)
+  assert.equal(new Date(startOfUtcDay(late)).toISOString(), '1969-12-31T00:00:00.000Z')
+  assert.equal(startOfUtcDay(0), 0)
 })
 
 test('the lower bound is not greater than any text of its instant', () => {

@@ -13,7 +13,7 @@ import { startRefusals } from '../../../../src/features/outreach/campaigns/brake
 import { figuresHandler } from '../../../../src/features/outreach/campaigns/figures/follow-outcomes.ts'
 import { webhookHandler } from '../../../../src/features/outreach/webhooks/follow-events.ts'
 import { triggerHandler } from '../../../../src/features/outreach/workflows/engine/follow-events.ts'
-import type { Statement, Values } from '../../../../src/store/database.ts'
+import type { ParameterValues, Statement } from '../../../../src/store/database.ts'
 import { inArray } from '../../../../src/store/drizzle.ts'
 import { attempts, emails } from '../../../../src/store/schema/messages.ts'
 import type { Store } from '../../../../src/store/store.ts'
@@ -59,7 +59,7 @@ const STATEMENTS: Readonly<Record<keyof typeof START, number>> = {
 
 /** As if other projects had endpoints, workflows and campaigns. */
 function asIfAllMattered(read: Store['read']): Store['read'] {
-  const find = async (asked: Statement<unknown>, values?: Values) =>
+  const find = async (asked: Statement<unknown>, values?: ParameterValues) =>
     asked.compiled().text.startsWith('select 1 as found') ? { found: 1 } : read.find(asked, values)
   return Object.assign(Object.create(read), { find, list: read.list.bind(read) })
 }

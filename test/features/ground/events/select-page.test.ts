@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { appendEvents } from '../../../../src/features/ground/events/append.ts'
 import { findCursorById } from '../../../../src/features/ground/events/cursor.ts'
-import { deleteBatch } from '../../../../src/features/ground/events/delete.ts'
+import { deleteEventBatch } from '../../../../src/features/ground/events/delete.ts'
 import { selectSizedEvents } from '../../../../src/features/ground/events/list.ts'
 import { selectCounts, selectNames } from '../../../../src/features/ground/events/names.ts'
 import { type EventScope, selectPage } from '../../../../src/features/ground/events/select-page.ts'
@@ -162,7 +162,7 @@ test('names, counts, usage and deletion read only ranges of indexes', async (t) 
     [compiled(countNamed), named],
     [compiled(countDistinctContacts), /INDEX events_named \(project_id=\? AND name=\?\)/],
     [compiled(countContactsByProbe), /COVERING INDEX events_contact \(contact_id=\? AND name=\?\)/],
-    [compiled(deleteBatch), /INDEX events_named \(project_id=\? AND name=\?/],
+    [compiled(deleteEventBatch), /INDEX events_named \(project_id=\? AND name=\?/],
     [compiled(findCursorById), /INDEX events_listed \(project_id=\? AND created_at<\?\)/],
   ]
   for (const [text, expected] of queries) {

@@ -3,7 +3,7 @@ import { type TestContext, test } from 'node:test'
 import { AppError } from '../../../../src/base/errors.ts'
 import {
   type RequestQuery,
-  selectStretch,
+  selectRequestStretch,
   selectStretchEnd,
 } from '../../../../src/features/ground/requests/list.ts'
 import { startRequestLog } from '../../../../src/features/ground/requests/log.ts'
@@ -191,7 +191,7 @@ test('a page reads the index of the project, with any filter', async (t) => {
   const index =
     /SEARCH api_requests USING (COVERING )?INDEX api_requests_project \(project_id=\? AND created_at>\? AND created_at<\?\)/
   for (const text of [
-    selectStretch(query, { after, wanted: 21 }),
+    selectRequestStretch(query, { after, wanted: 21 }),
     selectStretchEnd(query, after),
   ]) {
     const plan = await planOf(text)

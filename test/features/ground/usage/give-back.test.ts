@@ -5,7 +5,7 @@ import { endEmails } from '../../../../src/features/mail/messages/outcome/end-em
 import { recordReports } from '../../../../src/features/mail/messages/outcome/record-reports.ts'
 import type { EmailReport } from '../../../../src/features/mail/messages/outcome/reported-email.ts'
 import { cancelEmails, retryEmails } from '../../../../src/features/mail/messages/queue/operate.ts'
-import type { Verdict } from '../../../../src/formats/replies/reply.ts'
+import type { ReplyVerdict } from '../../../../src/formats/replies/reply.ts'
 import { sql } from '../../../../src/store/drizzle.ts'
 import { usageMonths } from '../../../../src/store/schema/billing.ts'
 import { contacts } from '../../../../src/store/schema/contacts.ts'
@@ -99,7 +99,7 @@ describe('what failed', () => {
     )
     await follow(core)
     assert.equal(await transactional(core, project.id), 0)
-    const verdict: Verdict = {
+    const verdict: ReplyVerdict = {
       ...{ isFinal: true, class: 'hard', reason: 'userunknown', isHard: true, isStrike: false },
       ...{ retryAfterMs: null, site: 'none', countsAsFailure: true },
     }

@@ -5,7 +5,7 @@ import { deleteExpiredChunks } from '../../../../src/features/ground/chunks.ts'
 import { acceptInboundMessage } from '../../../../src/features/incoming/receiving/accept/accept-message.ts'
 import {
   deleteInboundMessages,
-  getInboundMessage,
+  loadInboundMessage,
 } from '../../../../src/features/incoming/receiving/inbound-messages.ts'
 import { MailboxFull } from '../../../../src/features/incoming/receiving/limits.ts'
 import type { MessageReader } from '../../../../src/features/incoming/receiving/process/parsed-message.ts'
@@ -57,7 +57,7 @@ test('large mail is stored in chunks, and read and shown unchanged', async (t) =
   assert.equal(row.raw?.length, 0)
   assert.equal(row.rawChunks, Math.ceil(row.sizeBytes / MIB))
   assert.equal(await countChunks(receiver), row.rawChunks)
-  const { raw } = await getInboundMessage(receiver.core, row.id)
+  const { raw } = await loadInboundMessage(receiver.core, row.id)
   assert.match(String(raw?.subarray(0, 10)), /^Received: /)
   assert.equal(raw?.length, row.sizeBytes)
   assert.ok(raw?.subarray(-large.length).equals(Buffer.from(large)))
@@ -107,7 +107,7 @@ test('the parts of a message are joined to full chunks', async (t) => {
     .from(chunks)
     .orderBy(asc(chunks.number))
   assert.deepEqual(kept.map(({ bytes }) => bytes.length).slice(0, -1), [MIB, MIB])
-  const { raw } = await getInboundMessage(receiver.core, id)
+  const { raw } = await loadInboundMessage(receiver.core, id)
   assert.ok(raw?.subarray(-octets.length).equals(octets))
 })
 
@@ -194,5 +194,5 @@ test('mail whose chunks are gone counts as deleted', async (t) => {
   const row = await receiver.receive({ to: [receiver.mailbox()], raw: large })
   await receiver.core.store.write((tx) => tx.delete(chunks))
   assert.equal(await findRaw(receiver.core, row), null)
-  assert.equal((await getInboundMessage(receiver.core, row.id)).raw, null)
+  assert.equal((await loadInboundMessage(receiver.core, row.id)).raw, null)
 })

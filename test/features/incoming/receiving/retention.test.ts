@@ -18,7 +18,7 @@ import {
 } from '../../../../src/features/incoming/receiving/process/suspects.ts'
 import {
   deleteExpiredInboundMessages,
-  listAged,
+  listAgedMessages,
 } from '../../../../src/features/incoming/receiving/retention.ts'
 import {
   findLastDelivery,
@@ -110,7 +110,7 @@ test('strikes are deleted after half a year', async (t) => {
 })
 
 const statements: [string, Statement<unknown>][] = [
-  ['expired messages', listAged],
+  ['expired messages', listAgedMessages],
   ['pending messages', selectPending],
   ['the next suspect', selectSuspect],
   ['messages that may have been in work', markFirstSuspects],

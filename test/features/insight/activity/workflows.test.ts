@@ -3,8 +3,8 @@ import { type TestContext, test } from 'node:test'
 import { DAY_MS, HOUR_MS } from '../../../../src/base/clock.ts'
 import { appendEvent } from '../../../../src/features/ground/events/append.ts'
 import {
-  listDue,
-  listUndated,
+  listUndatedExecutions,
+  listUpcomingExecutions,
 } from '../../../../src/features/insight/activity/active-executions.ts'
 import { countRecent } from '../../../../src/features/insight/activity/figures.ts'
 import { listSleeping } from '../../../../src/features/insight/activity/scheduled-workflow-emails.ts'
@@ -280,7 +280,7 @@ test('active executions without a coming email are upcoming too, and take no roo
 
 test('active executions are read by their step and due time', async (t) => {
   const { core } = await openWorkflow(t)
-  for (const each of [listDue, listUndated]) {
+  for (const each of [listUpcomingExecutions, listUndatedExecutions]) {
     const { text } = each.compiled()
     const rows = await core.store.read.all<{ detail: string }>(
       sql.raw(`explain query plan ${text.replaceAll('?', 'null')}`),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { createAnswers } from '../../../../src/features/insight/analytics/answers.ts'
+import { createAnalyticsAnswers } from '../../../../src/features/insight/analytics/answers.ts'
 import { currentOwner, runFor } from '../../../../src/turns/owner.ts'
 import { openTestCore, START } from '../../../core.ts'
 import { fakeClient } from '../../../turns/fake-client.ts'
@@ -16,7 +16,7 @@ async function openAnswers(t: TestContext) {
   const asked: string[] = []
   const gates: Promise<void>[] = []
   const failures: Error[] = []
-  const ask = createAnswers(core, async (_, { projectId, size = 1 }: Query) => {
+  const ask = createAnalyticsAnswers(core, async (_, { projectId, size = 1 }: Query) => {
     asked.push(projectId)
     await gates.shift()
     const failure = failures.shift()
@@ -87,7 +87,7 @@ test('the size of all kept answers is bounded: the oldest go, and too large ones
 test('S31: a shared query goes on when the client that began it leaves', async (t) => {
   const clients: unknown[] = []
   const core = await openTestCore(t)
-  const watch = createAnswers(core, async (_, { projectId }: Query) => {
+  const watch = createAnalyticsAnswers(core, async (_, { projectId }: Query) => {
     clients.push(currentOwner().client)
     return { projectId }
   })

@@ -24,7 +24,7 @@ import {
 import {
   dayAt,
   formatLocal,
-  startOfDay,
+  startOfZoneDay,
   UTC,
   type Zone,
 } from '../../../../src/features/insight/analytics/range/zone.ts'
@@ -157,7 +157,7 @@ const dayIn = (zone: Zone, at: number) => dayAt(at >= quartersFrom(NOW) ? zone :
 /** Tells whether something is in a range whose borders are days of the zone, or instants that are not old. */
 function within(zone: Zone, [fromAt, toAt]: readonly [number, number]): (at: number) => boolean {
   const [first, end] = [dayAt(zone, fromAt), dayAt(zone, toAt)]
-  const areDays = startOfDay(zone, first) === fromAt && startOfDay(zone, end) === toAt
+  const areDays = startOfZoneDay(zone, first) === fromAt && startOfZoneDay(zone, end) === toAt
   if (!areDays) return (at) => at >= fromAt && at < toAt
   return (at) => {
     const day = dayIn(zone, at)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { chooseEmailPath } from '../../../../src/features/insight/emails/email-path.ts'
 import { type EmailQuery, isNamed } from '../../../../src/features/insight/emails/list-emails.ts'
-import { selectStretch } from '../../../../src/features/insight/emails/path-rows.ts'
+import { selectPathStretch } from '../../../../src/features/insight/emails/path-rows.ts'
 import { sealCursor } from '../../../../src/records/cursor.ts'
 import { compileSql } from '../../../../src/store/database.ts'
 import { eq, sql } from '../../../../src/store/drizzle.ts'
@@ -344,7 +344,9 @@ test('no filter reads the table, or sorts more than the emails of few contacts',
     for (const branch of path.branches) {
       const after = { at: 1, number: 1, contactId: newId() }
       for (const from of [undefined, after]) {
-        const { sql: text } = compileSql(selectStretch(path, { branch, after: from, wanted: 20 }))
+        const { sql: text } = compileSql(
+          selectPathStretch(path, { branch, after: from, wanted: 20 }),
+        )
         const rows = await core.store.read.all<{ detail: string }>(
           sql.raw(`explain query plan ${text.replaceAll('?', 'null')}`),
         )

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import type { SecurityConfig } from '../../../../src/config/config.ts'
 import type { Windows } from '../../../../src/features/insight/reputation/counters.ts'
-import { judge, rateOf } from '../../../../src/features/insight/reputation/judge.ts'
+import { judgeReputation, rateOf } from '../../../../src/features/insight/reputation/judge.ts'
 import { isYoung } from '../../../../src/features/mail/messages/accept/new-project-cap.ts'
 import { openTestCore, START } from '../../../core.ts'
 
@@ -199,9 +199,15 @@ for (const level of ['warning', 'critical'] as const) {
   for (const { name, below, at, isNew = false } of cases[level]) {
     test(`S27: ${name} are ${level}, and no fewer`, () => {
       const levelsOf = (given: Windows) =>
-        judge(config, given, { isNew }).findings.map((finding) => finding.level)
-      assert.ok(!levelsOf(below).includes(level), JSON.stringify(judge(config, below, { isNew })))
-      assert.ok(levelsOf(at).includes(level), JSON.stringify(judge(config, at, { isNew })))
+        judgeReputation(config, given, { isNew }).findings.map((finding) => finding.level)
+      assert.ok(
+        !levelsOf(below).includes(level),
+        JSON.stringify(judgeReputation(config, below, { isNew })),
+      )
+      assert.ok(
+        levelsOf(at).includes(level),
+        JSON.stringify(judgeReputation(config, at, { isNew })),
+      )
       if (level === 'warning') assert.ok(!levelsOf(at).includes('critical'))
     })
   }
@@ -209,15 +215,17 @@ for (const level of ['warning', 'critical'] as const) {
 
 test('the limits of new projects do not apply to older ones', () => {
   const given = day({ bounces: 25, complaints: 7 })
-  assert.deepEqual(judge(config, given, { isNew: false }).findings, [])
-  const levels = judge(config, given, { isNew: true }).findings.map(({ level }) => level)
+  assert.deepEqual(judgeReputation(config, given, { isNew: false }).findings, [])
+  const levels = judgeReputation(config, given, { isNew: true }).findings.map(({ level }) => level)
   assert.deepEqual(levels, ['critical', 'critical'])
   assert.equal(isYoung({ createdAt: START }, START + 30 * DAY_MS - 1), true)
   assert.equal(isYoung({ createdAt: START }, START + 30 * DAY_MS), false)
 })
 
 test('the levels say the rates alone, whatever the numbers', () => {
-  const { findings, levels } = judge(config, week({ emails: 1, bounces: 1 }), { isNew: false })
+  const { findings, levels } = judgeReputation(config, week({ emails: 1, bounces: 1 }), {
+    isNew: false,
+  })
   assert.deepEqual(findings, [])
   assert.deepEqual(levels, {
     bounce7Day: 'critical',
@@ -236,7 +244,7 @@ test('a limit of 0 is never reached', () => {
   }
   const worst = { emails: 1_000, bounces: 1_000, complaints: 1_000 }
   const given = { day: worst, week: worst, all: worst }
-  const judged = judge({ ...none, youngCounts: none.counts }, given, { isNew: true })
+  const judged = judgeReputation({ ...none, youngCounts: none.counts }, given, { isNew: true })
   assert.deepEqual(judged.findings, [])
   assert.deepEqual([...new Set(Object.values(judged.levels))], ['healthy'])
 })
@@ -247,7 +255,7 @@ test('a text names the value, the limit and the window', () => {
     week: { emails: 400, bounces: 50, complaints: 0 },
   })
   assert.deepEqual(
-    judge(config, given, { isNew: false }).findings.map(({ text }) => text),
+    judgeReputation(config, given, { isNew: false }).findings.map(({ text }) => text),
     [
       '7-day bounce rate of 12.5% (critical from 10% and 10 bounces)',
       '50 bounces in 24 hours (warning from 50)',

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { MINUTE_MS } from '../../../../src/base/clock.ts'
 import { nextVerificationState } from '../../../../src/features/mail/domains/check.ts'
-import type { Finding } from '../../../../src/features/mail/domains/query-records.ts'
+import type { DnsFinding } from '../../../../src/features/mail/domains/query-records.ts'
 import type { RecordPurpose } from '../../../../src/features/mail/domains/records.ts'
 import type { Domain } from '../../../../src/store/schema/domains.ts'
 import type { RecordFinding } from '../../../../src/store/schema/json-values.ts'
@@ -28,7 +28,7 @@ const pending = {
 } as unknown as Domain
 const verified: Domain = { ...pending, isVerified: true, status: 'Success' }
 
-const findings = (unanswered: Sights): Finding[] =>
+const findings = (unanswered: Sights): DnsFinding[] =>
   Object.entries(unanswered).map(([purpose, state]) => ({
     purpose: purpose as RecordPurpose,
     state,

@@ -5,7 +5,7 @@ import path from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { readPair } from '../../../../src/config/certificates/pair.ts'
 import {
-  findHeld,
+  findCurrent,
   findState,
   prepareFolder,
   writeCertificate,
@@ -25,7 +25,7 @@ async function openFolder(t: TestContext) {
 
 test('a certificate and its key are one file, which nobody else can read', async (t) => {
   const folder = await openFolder(t)
-  assert.equal(await findHeld(folder), undefined)
+  assert.equal(await findCurrent(folder), undefined)
   const { cert, key } = makeCertificate(origin.domains)
   await writeCertificate(folder, origin, { key, chain: cert })
   const file = path.join(folder, 'certificate.pem')
@@ -35,9 +35,9 @@ test('a certificate and its key are one file, which nobody else can read', async
   const pair = readPair({ certFile: file, keyFile: file, isOrdered: true })
   assert.equal(String(pair.cert), cert)
   assert.equal(String(pair.key), key)
-  const held = await findHeld(folder)
-  assert.equal(held?.directoryUrl, origin.directoryUrl)
-  assert.deepEqual(held?.domains, origin.domains)
+  const current = await findCurrent(folder)
+  assert.equal(current?.directoryUrl, origin.directoryUrl)
+  assert.deepEqual(current?.domains, origin.domains)
 })
 
 test('what a kill leaves behind in a replacement is removed, and the old pair is used', async (t) => {
@@ -50,17 +50,17 @@ test('what a kill leaves behind in a replacement is removed, and the old pair is
   )
   await prepareFolder(folder)
   assert.deepEqual(await readdir(folder), ['certificate.pem'])
-  assert.equal((await findHeld(folder))?.directoryUrl, origin.directoryUrl)
+  assert.equal((await findCurrent(folder))?.directoryUrl, origin.directoryUrl)
 })
 
 test('a certificate of another key, or a broken file, counts as none', async (t) => {
   const folder = await openFolder(t)
   const [one, other] = [makeCertificate(origin.domains), makeCertificate(origin.domains)]
   await writeCertificate(folder, origin, { key: one.key, chain: other.cert })
-  assert.equal(await findHeld(folder), undefined)
+  assert.equal(await findCurrent(folder), undefined)
   const file = path.join(folder, 'certificate.pem')
   await writeFile(file, (await readFile(file, 'utf8')).slice(0, 300))
-  assert.equal(await findHeld(folder), undefined)
+  assert.equal(await findCurrent(folder), undefined)
 })
 
 test('the state of failed orders outlasts a restart; a broken one counts as none', async (t) => {

@@ -4,7 +4,7 @@ import { X509Certificate } from 'node:crypto'
 import { type TestContext, test } from 'node:test'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../../src/base/clock.ts'
 import { createChallenges } from '../../../../src/features/operation/acme/challenges.ts'
-import { findHeld } from '../../../../src/features/operation/acme/folder.ts'
+import { findCurrent } from '../../../../src/features/operation/acme/folder.ts'
 import { startOrdering } from '../../../../src/features/operation/acme/ordering.ts'
 import { certificateId, renewalOf } from '../../../../src/features/operation/acme/renewal.ts'
 import { openTestCore, START } from '../../../core.ts'
@@ -52,12 +52,12 @@ async function open(t: TestContext, renewal: (id: string) => Answer) {
   assert.ok(ordering !== null)
   t.after(() => ordering.stop())
   await ordering.turn()
-  const held = await findHeld(core.config.acme!.folder)
+  const current = await findCurrent(core.config.acme!.folder)
   assert.equal(authority.orders.length, 1)
   return {
     authority,
     core,
-    certificate: held!.certificate,
+    certificate: current!.certificate,
     asked: () => authority.steps.filter((step) => step === 'renewal').length,
     /** Looks at this time; how many orders there are now. */
     at: async (time: number) => {

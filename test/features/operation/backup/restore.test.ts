@@ -10,8 +10,8 @@ import { DUTIES } from '../../../../src/core/areas.ts'
 import { openCore } from '../../../../src/core/open-core.ts'
 import { digestSecret } from '../../../../src/features/ground/directory.ts'
 import { verifyBackup } from '../../../../src/features/operation/backup/inspect/verify-backup.ts'
+import { relocateConfig } from '../../../../src/features/operation/backup/restore/data-folder.ts'
 import { restoreBackup } from '../../../../src/features/operation/backup/restore/restore-backup.ts'
-import { relocateConfig } from '../../../../src/features/operation/backup/restore/target-folder.ts'
 import {
   readImageFile,
   writeImageFile,

@@ -12,8 +12,8 @@ import {
 } from '../../../../src/features/operation/erasure/end-project.ts'
 import {
   CONTENTS,
+  listErasedTables,
   listParts,
-  listTables,
   QUEUE,
 } from '../../../../src/features/operation/erasure/parts.ts'
 import { runDeletion, runReset } from '../../../../src/features/operation/erasure/run.ts'
@@ -59,9 +59,9 @@ const findProject = ({ store }: TestCore, id: string) =>
   store.read.select().from(projects).where(eq(projects.id, id)).get()
 
 const { tables } = DUTIES
-const KEPT = listTables(tables, 'deletion')
-const OWNED = listTables(tables, 'owner')
-const SURVIVING = listTables(tables, 'never')
+const KEPT = listErasedTables(tables, 'deletion')
+const OWNED = listErasedTables(tables, 'owner')
+const SURVIVING = listErasedTables(tables, 'never')
 
 /** Of tables where rows of the project are there, or not. */
 async function tablesWith(core: TestCore, filled: Awaited<ReturnType<typeof fill>>) {

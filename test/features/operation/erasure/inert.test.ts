@@ -15,7 +15,7 @@ import {
   resetProject,
 } from '../../../../src/features/operation/erasure/end-project.ts'
 import {
-  listDue as listDueCampaigns,
+  listDueCampaigns,
   listSending,
 } from '../../../../src/features/outreach/campaigns/sending/active.ts'
 import { settleStopped } from '../../../../src/features/outreach/campaigns/settle-stopped.ts'
@@ -108,7 +108,7 @@ for (const [name, erase] of Object.entries(erasures)) {
     await refreshSegments(core, new AbortController().signal)
     assert.deepEqual(await listSending(core.store.read), [])
     assert.deepEqual(await listDueCampaigns(core), [])
-    const query = { held: new Set<number>(), limit: 10, now: core.now() }
+    const query = { taken: new Set<number>(), limit: 10, now: core.now() }
     const { tasks } = await takeDeliveries(core, { id: endpointId, projectId }, query)
     assert.deepEqual(tasks, [])
     assert.equal(await digestTables(stage), digest)

@@ -4,11 +4,11 @@ import { mkdir, readdir, readFile, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { DUTIES } from '../../../../src/core/areas.ts'
-import { getInboundMessage } from '../../../../src/features/incoming/receiving/inbound-messages.ts'
+import { loadInboundMessage } from '../../../../src/features/incoming/receiving/inbound-messages.ts'
 import {
   CONTENTS,
+  listErasedTables,
   listParts,
-  listTables,
   QUEUE,
 } from '../../../../src/features/operation/erasure/parts.ts'
 import { exportProject } from '../../../../src/features/operation/export/export-project.ts'
@@ -71,13 +71,13 @@ test('every table with rows of projects is exported, or left out with a reason',
   assert.equal(names.length, EXPORTED.length)
   const parts = [QUEUE, CONTENTS, ...listParts(tables, 'deletion')].map(({ table }) => table)
   const columns = await core.store.read.all<{ name: string }>(
-    sql`select m.name as name from sqlite_schema m, pragma_table_info(m.name) c
+    sql`select m.name from sqlite_schema m, pragma_table_info(m.name) c
       where m.type = 'table' and c.name = 'project_id'`,
   )
   const wanted = new Set([
     ...parts,
-    ...listTables(tables, 'owner'),
-    ...listTables(tables, 'never'),
+    ...listErasedTables(tables, 'owner'),
+    ...listErasedTables(tables, 'never'),
     ...columns.map(({ name }) => name),
   ])
   const absent = [...wanted].filter((name) => !names.includes(name) && !(name in LEFT_OUT))
@@ -269,9 +269,9 @@ test('F10: a message whose links cannot be searched is withheld, and the rest is
   assert.deepEqual(await readdir(path.join(folder, 'received')), ['m2.eml'])
   const manifest = JSON.parse(await readFile(path.join(folder, 'manifest.json'), 'utf8'))
   assert.deepEqual(manifest.withheld, ['m1'])
-  const shown = await getInboundMessage(core, 'm1')
+  const shown = await loadInboundMessage(core, 'm1')
   assert.deepEqual([shown.raw, shown.isWithheld], [null, true])
-  assert.equal((await getInboundMessage(core, 'm2')).isWithheld, false)
+  assert.equal((await loadInboundMessage(core, 'm2')).isWithheld, false)
 })
 
 /** Reading this text as a search for links reads it fails, as if it had no stack left. */

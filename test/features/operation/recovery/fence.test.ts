@@ -8,7 +8,7 @@ import {
   generationFileOf,
   writeGeneration,
 } from '../../../../src/features/ground/fence/generation-file.ts'
-import { HELD_UNTIL, SERVER } from '../../../../src/features/ground/fence/rows.ts'
+import { FENCED_UNTIL, SERVER } from '../../../../src/features/ground/fence/rows.ts'
 import { createDeliverer } from '../../../../src/features/mail/messages/delivery/deliverer.ts'
 import { settleDisabled } from '../../../../src/features/mail/messages/disabled/settle.ts'
 import { explainEmails } from '../../../../src/features/mail/messages/explain/explain-emails.ts'
@@ -19,8 +19,8 @@ import { fenceDatabase } from '../../../../src/features/operation/recovery/fence
 import { releaseFences } from '../../../../src/features/operation/recovery/release.ts'
 import { startGenerationWatch } from '../../../../src/features/operation/recovery/watch.ts'
 import {
-  findNextDue,
-  listDue as listDueCampaigns,
+  findNextDueCampaign,
+  listDueCampaigns,
 } from '../../../../src/features/outreach/campaigns/sending/active.ts'
 import { settleStopped } from '../../../../src/features/outreach/campaigns/settle-stopped.ts'
 import { resumeCampaign } from '../../../../src/features/outreach/campaigns/stopping.ts'
@@ -28,8 +28,8 @@ import { createEndpoint } from '../../../../src/features/outreach/webhooks/endpo
 import { takeDeliveries } from '../../../../src/features/outreach/webhooks/sending/endpoint-tasks.ts'
 import {
   findEarliestDue,
-  listDue,
-  passOverHeld,
+  listDueExecutions,
+  passOverFenced,
 } from '../../../../src/features/outreach/workflows/engine/due.ts'
 import { eq, sql } from '../../../../src/store/drizzle.ts'
 import { newId } from '../../../../src/store/ids.ts'
@@ -198,7 +198,7 @@ test('F7: campaigns are paused as restored, do not fire, and go on after a relea
   assert.equal((await sender.email(email)).state, 'paused')
   assert.match((await reasonOf(sender, email))!.reason, /brought back from a copy/)
   assert.deepEqual(await listDueCampaigns(core), [])
-  assert.equal(await findNextDue(core), null)
+  assert.equal(await findNextDueCampaign(core), null)
   await resumeCampaign(core, { projectId: project.id, id: resumed })
   assert.deepEqual(
     (await listDueCampaigns(core)).map(({ id }) => id),
@@ -240,8 +240,8 @@ test('F7: executions up to the fence are passed over, also those that come due, 
   const due = { now: core.now(), limit: 10, after }
   const take = () =>
     core.store.write(async (tx) => {
-      await passOverHeld(tx, key, due)
-      const found = await listDue(tx, key, due)
+      await passOverFenced(tx, key, due)
+      const found = await listDueExecutions(tx, key, due)
       return { ids: found.map(({ id }) => id), next: await findEarliestDue(tx, { ...key, after }) }
     })
   assert.deepEqual(await take(), { ids: [newer], next: 0 })
@@ -250,7 +250,7 @@ test('F7: executions up to the fence are passed over, also those that come due, 
   )
   assert.deepEqual(await take(), { ids: [], next: undefined })
   await releaseFences(core)
-  const all = await listDue(core.store.read, key, { ...due, after: 0 })
+  const all = await listDueExecutions(core.store.read, key, { ...due, after: 0 })
   assert.equal(all.length, 2)
 })
 
@@ -270,7 +270,7 @@ test('F7: webhooks up to the fence wait, also those to try again; a later one is
   core.clock.now += 10_000
   const key = { id: endpointId, projectId: project.id }
   const take = async () => {
-    const query = { held: new Set<number>(), limit: 10, now: core.now() }
+    const query = { taken: new Set<number>(), limit: 10, now: core.now() }
     return takeDeliveries(core, key, query)
   }
   assert.deepEqual(await take(), { tasks: [], nextDueAt: null })
@@ -308,7 +308,7 @@ test('F7: jobs with effects outside, schedules and received mail are held until 
     const rows = await core.store.read.select().from(jobs)
     return Object.fromEntries(rows.map((row) => [row.kind, row.runAt]))
   }
-  const expected = { 'platform-mail': HELD_UNTIL, import: HELD_UNTIL, 'delete-field': START }
+  const expected = { 'platform-mail': FENCED_UNTIL, import: FENCED_UNTIL, 'delete-field': START }
   assert.deepEqual(await runAt(), expected)
   core.clock.now += 90 * 60_000
   await releaseFences(core, { projectId: project.id })

@@ -83,7 +83,7 @@ test('F7: webhooks of old events are held, and those of new events are sent', as
   t.after(() => follower.stop())
   await follower.caughtUp()
   const take = async () => {
-    const query = { held: new Set<number>(), limit: 10, now: core.now() }
+    const query = { taken: new Set<number>(), limit: 10, now: core.now() }
     return (await takeDeliveries(core, { id: key, projectId: project.id }, query)).tasks.length
   }
   assert.equal(await take(), 1)

@@ -3,8 +3,8 @@ import { test } from 'node:test'
 import { createDirectory } from '../../../../src/features/ground/directory.ts'
 import { countUncounted } from '../../../../src/features/outreach/campaigns/audience/total-recipients.ts'
 import {
-  findNextDue,
-  listDue,
+  findNextDueCampaign,
+  listDueCampaigns,
   listSending,
 } from '../../../../src/features/outreach/campaigns/sending/active.ts'
 import { settleStopped } from '../../../../src/features/outreach/campaigns/settle-stopped.ts'
@@ -22,8 +22,8 @@ test('what runs in each round of the loops reads no campaign that has ended', as
   const store = { ...core.store, read: recorder, scan: recorder }
   const deps = { ...core, store }
   await listSending(recorder)
-  await listDue(deps)
-  await findNextDue(deps)
+  await listDueCampaigns(deps)
+  await findNextDueCampaign(deps)
   await createDirectory(deps).stoppedCampaigns()
   await settleStopped(deps, AbortSignal.timeout(1_000))
   await countUncounted(deps, AbortSignal.timeout(1_000))

@@ -86,7 +86,7 @@ test('the body of received mail is read when it is sent, not while it waits', as
   await stage.append(
     ...Array.from({ length: 20 }, () => ({ name: 'email.received', contactId, emailId })),
   )
-  const query = { held: new Set<number>(), limit: 20, now: core.now() }
+  const query = { taken: new Set<number>(), limit: 20, now: core.now() }
   const { tasks } = await takeDeliveries(core, { id: id, projectId }, query)
   assert.equal(tasks.length, 20)
   assert.ok(!JSON.stringify(tasks).includes('secret'))

@@ -3,15 +3,15 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { listOfStatus } from '../../../../src/features/outreach/webhooks/deliveries/deliveries.ts'
 import { listReplayed } from '../../../../src/features/outreach/webhooks/deliveries/replay-range.ts'
-import { listAged } from '../../../../src/features/outreach/webhooks/deliveries/retention.ts'
+import { listAgedDeliveries } from '../../../../src/features/outreach/webhooks/deliveries/retention.ts'
 import {
-  deleteBatch,
+  deleteDeliveryBatch,
   failBatch,
 } from '../../../../src/features/outreach/webhooks/endpoints/disable.ts'
 import {
-  findNextDue,
-  listFirst,
-  listRetries,
+  findNextDueDelivery,
+  listDeliveryRetries,
+  listFirstDeliveries,
 } from '../../../../src/features/outreach/webhooks/sending/endpoint-tasks.ts'
 import * as requests from '../../../../src/features/outreach/workflows/requests/load.ts'
 import type { Statement } from '../../../../src/store/database.ts'
@@ -19,9 +19,17 @@ import { sql } from '../../../../src/store/drizzle.ts'
 import { openTestCore } from '../../../core.ts'
 
 const statements: Record<string, Statement<unknown>> = {
-  ...{ listFirst, listRetries, findNextDue, failBatch, deleteBatch, listOfStatus, listReplayed },
-  ...{ listAged, findNextRequest: requests.findNextDue },
-  ...{ firstRequests: requests.listFirst, repeatedRequests: requests.listRetries },
+  ...{
+    listFirst: listFirstDeliveries,
+    listRetries: listDeliveryRetries,
+    findNextDue: findNextDueDelivery,
+    failBatch,
+    deleteBatch: deleteDeliveryBatch,
+    listOfStatus,
+    listReplayed,
+  },
+  ...{ listAged: listAgedDeliveries, findNextRequest: requests.findNextDueRequest },
+  ...{ firstRequests: requests.listFirstRequests, repeatedRequests: requests.listRequestRetries },
 }
 
 for (const [name, statement] of Object.entries(statements)) {
@@ -37,7 +45,10 @@ for (const [name, statement] of Object.entries(statements)) {
   })
 }
 
-for (const [name, statement] of Object.entries({ listFirst, firstRequests: requests.listFirst })) {
+for (const [name, statement] of Object.entries({
+  listFirst: listFirstDeliveries,
+  firstRequests: requests.listFirstRequests,
+})) {
   test(`${name} seeks behind the rows that are to be cleared`, async (t) => {
     const { store } = await openTestCore(t)
     const text = statement.compiled().text.replaceAll('?', 'null')

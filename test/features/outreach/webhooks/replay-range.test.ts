@@ -6,7 +6,7 @@ import { createSchedule } from '../../../../src/core/areas.ts'
 import { resealAll } from '../../../../src/features/operation/seals/seals.ts'
 import { startReplay } from '../../../../src/features/outreach/webhooks/deliveries/replay-range.ts'
 import { deleteEndpoint } from '../../../../src/features/outreach/webhooks/endpoints/edit-endpoint.ts'
-import { getSigningSecret } from '../../../../src/features/outreach/webhooks/signing-secret.ts'
+import { readSigningSecret } from '../../../../src/features/outreach/webhooks/signing-secret.ts'
 import { eq } from '../../../../src/store/drizzle.ts'
 import { jobs } from '../../../../src/store/schema/jobs.ts'
 import { webhookDeliveries, webhookEndpoints } from '../../../../src/store/schema/webhooks.ts'
@@ -81,12 +81,12 @@ test('secrets are sealed again after a change of the secret', async (t) => {
   const stage = await openStage(t)
   const { core, projectId } = stage
   await stage.addEndpoint('http://127.0.0.1:9/')
-  const { secret } = await getSigningSecret(core, projectId)
+  const { secret } = await readSigningSecret(core, projectId)
   assert.equal(await resealAll(core), 0)
   const keyring = createKeyring('another secret, long enough for everything', SECRET)
   // The endpoint's secret, that of steps, and the key of address digests.
   assert.equal(await resealAll({ ...core, keyring }), 3)
   const alone = createKeyring('another secret, long enough for everything')
-  const shown = await getSigningSecret({ ...core, keyring: alone }, projectId)
+  const shown = await readSigningSecret({ ...core, keyring: alone }, projectId)
   assert.equal(shown.secret, secret)
 })

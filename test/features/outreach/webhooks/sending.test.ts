@@ -228,7 +228,7 @@ test('an endpoint that is enabled again sends new events at once, and tries them
   // It would take what the test takes.
   await stage.sender.stop(0)
   core.clock.now += HOUR_MS
-  const query = { held: new Set<number>(), limit: 10 }
+  const query = { taken: new Set<number>(), limit: 10 }
   const take = () => takeDeliveries(core, { id: id, projectId }, { ...query, now: core.clock.now })
   assert.deepEqual(await take(), { tasks: [], nextDueAt: core.clock.now + SECOND_MS })
   await runJobs(stage)
@@ -302,7 +302,7 @@ test('a delivery that is brought forward is due at once, also with the clock set
   await stage.sender.stop(0)
   const shown = await replayDelivery(core, { projectId, id }, failed!.id)
   assert.equal(shown.nextAttemptAt, shown.lastAttemptAt)
-  const query = { held: new Set<number>(), limit: 10, now: core.clock.now - DAY_MS }
+  const query = { taken: new Set<number>(), limit: 10, now: core.clock.now - DAY_MS }
   assert.equal((await takeDeliveries(core, { id: id, projectId }, query)).tasks.length, 1)
 })
 

@@ -8,7 +8,7 @@ import {
   deleteAddresses,
 } from '../../../../src/features/mail/suppressions/suppressions.ts'
 import { createStepValues } from '../../../../src/features/outreach/workflows/engine/step-values.ts'
-import { updateContact as runUpdateStep } from '../../../../src/features/outreach/workflows/engine/steps/update-contact.ts'
+import { updateContactOfStep as runUpdateStep } from '../../../../src/features/outreach/workflows/engine/steps/update-contact.ts'
 import { createTurnChanges } from '../../../../src/features/outreach/workflows/engine/turn-changes.ts'
 import type { StepCall } from '../../../../src/features/outreach/workflows/engine/walk.ts'
 import type { StepOf } from '../../../../src/features/outreach/workflows/graph/step-config.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { BILLING, eraseEnded } from '../../../../src/features/tenancy/billing/retention.ts'
+import { BILLING, deleteEnded } from '../../../../src/features/tenancy/billing/retention.ts'
 import { sql } from '../../../../src/store/drizzle.ts'
 import { meteringBatches } from '../../../../src/store/schema/billing.ts'
 import { deleteExpired } from '../../../../src/work/retention.ts'
@@ -60,7 +60,7 @@ describe('the retention of batches', () => {
   it('reads only what ended before', async (t) => {
     const { core } = await openBilled(t)
     const plan = await core.store.read.all<{ detail: string }>(
-      sql.raw(`explain query plan ${eraseEnded.compiled().text.replaceAll('?', '1')}`),
+      sql.raw(`explain query plan ${deleteEnded.compiled().text.replaceAll('?', '1')}`),
     )
     const steps = plan.map(({ detail }) => detail).join('\n')
     assert.match(steps, /SEARCH ended USING INDEX metering_batches_ended \(occurred_at<\?\)/)

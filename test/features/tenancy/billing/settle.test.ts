@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { judge } from '../../../../src/features/tenancy/billing/metering/settle.ts'
+import { judgeBatches } from '../../../../src/features/tenancy/billing/metering/settle.ts'
 import { meteringBatches } from '../../../../src/store/schema/billing.ts'
 import type { StripeRequest } from '../../../stripe/double.ts'
 import { METER } from '../../../stripe/objects.ts'
@@ -242,7 +242,7 @@ describe('the verdict on batches of one minute', () => {
 
   it('takes off what is known, and sends again what is missing', () => {
     const known = [batch('k', 'charged', 500), batch('w', 'waiting', 900)]
-    const verdictOf = (counted: number) => judge([...known, ...both], counted)
+    const verdictOf = (counted: number) => judgeBatches([...known, ...both], counted)
     assert.deepEqual(verdictOf(500), { counted: [], missing: ['a', 'b'], unknown: [] })
     assert.deepEqual(verdictOf(2_200), { counted: ['a', 'b'], missing: [], unknown: [] })
     assert.deepEqual(verdictOf(1_500), { counted: ['a'], missing: ['b'], unknown: [] })
@@ -251,17 +251,17 @@ describe('the verdict on batches of one minute', () => {
 
   it('is unknown if no sum fits, or a dropped batch may have been counted', () => {
     const unknown = { counted: [], missing: [], unknown: ['a', 'b'] }
-    assert.deepEqual(judge(both, 300), unknown)
-    assert.deepEqual(judge(both, 5_000), unknown)
-    assert.deepEqual(judge([...both, batch('d', 'dropped', 700)], 700), unknown)
-    assert.deepEqual(judge(both, undefined), unknown)
+    assert.deepEqual(judgeBatches(both, 300), unknown)
+    assert.deepEqual(judgeBatches(both, 5_000), unknown)
+    assert.deepEqual(judgeBatches([...both, batch('d', 'dropped', 700)], 700), unknown)
+    assert.deepEqual(judgeBatches(both, undefined), unknown)
     const untried = { ...batch('d', 'dropped', 700), firstTriedAt: null }
-    assert.deepEqual(judge([...both, untried], 700).missing, ['a'])
+    assert.deepEqual(judgeBatches([...both, untried], 700).missing, ['a'])
   })
 
   it('sends one of several equal batches again', () => {
     const equal = ['a', 'b', 'c'].map((id) => batch(id, 'settling', 1_000))
-    const { counted, missing } = judge(equal, 2_000)
+    const { counted, missing } = judgeBatches(equal, 2_000)
     assert.equal(missing.length, 1)
     assert.equal(counted.length, 2)
   })

@@ -36,7 +36,7 @@ for (const coding of ['gzip', 'br'] as const) {
   test(`${coding}: a failed compression of a body that all answers share is not kept`, async () => {
     const { compress } = createCompressor()
     const body = new Uint8Array(5_000)
-    const response = { status: 200, body, headers: {}, heldBytes: 0 }
+    const response = { status: 200, body, headers: {}, reservedBytes: 0 }
     failures = 1
     await assert.rejects(compress(response, coding), /no memory/)
     const packed = await compress(response, coding)
@@ -48,9 +48,9 @@ for (const coding of ['gzip', 'br'] as const) {
     const { compress } = createCompressor()
     const text = 'x'.repeat(1_000_000)
     const ofText = await compress({ status: 200, body: text, headers: {} }, coding)
-    assert.equal(ofText.heldBytes, 2_000_000 + COMPRESSION_BYTES)
+    assert.equal(ofText.reservedBytes, 2_000_000 + COMPRESSION_BYTES)
     const octets = new Uint8Array(1_000_000)
     const ofOctets = await compress({ status: 200, body: octets, headers: {} }, coding)
-    assert.equal(ofOctets.heldBytes, 1_000_000 + COMPRESSION_BYTES)
+    assert.equal(ofOctets.reservedBytes, 1_000_000 + COMPRESSION_BYTES)
   })
 }

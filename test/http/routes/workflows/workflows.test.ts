@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { beforeEach, describe, it, test } from 'node:test'
 import { appendEvents } from '../../../../src/features/ground/events/append.ts'
-import { eraseWorkflows } from '../../../../src/features/outreach/workflows/definition/delete.ts'
+import { deleteWorkflowRows } from '../../../../src/features/outreach/workflows/definition/delete.ts'
 import { createSegment } from '../../../../src/features/people/segments/edit-segment.ts'
 import { eq } from '../../../../src/store/drizzle.ts'
 import { newId } from '../../../../src/store/ids.ts'
@@ -369,7 +369,7 @@ describe('a workflow', () => {
     assert.equal((await call('get', `/workflows/${id}`)).body.error.code, 'WORKFLOW_NOT_FOUND')
     const { read } = service.core.store
     const { signal } = new AbortController()
-    await eraseWorkflows(service.core, { projectId: mine.id, signal })
+    await deleteWorkflowRows(service.core, { projectId: mine.id, signal })
     assert.equal(await read.$count(workflows), 0)
     assert.equal(await read.$count(workflowExecutions), 0)
     assert.equal(await read.$count(workflowStepExecutions), 0)

@@ -20,7 +20,10 @@ import { deliverToMailboxes } from './deliver-to-mailbox.ts'
 import { type ApplyDeps, type Effect, hasEffect, ignore, type ReceivedMessage } from './effect.ts'
 import { type EndedMessage, endPending, listPending } from './pending.ts'
 
-/** In their order; bounces to return paths that follow each other by few statements. */
+/**
+ * Applies messages in their order. Bounces to return paths that follow each other share a few
+ * statements.
+ */
 export async function applyMessages(
   deps: ApplyDeps,
   tx: Tx,
@@ -195,7 +198,7 @@ async function applyToMailboxes(
   return effects
 }
 
-/** Each email once. */
+/** The emails of the recipients with this purpose, each once. */
 function emailsFor({ row }: ReceivedMessage, purpose: 'return-path' | 'unsubscribe'): EmailToken[] {
   const emails = new Map<string, EmailToken>()
   for (const recipient of row.recipients) {

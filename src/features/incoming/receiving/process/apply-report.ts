@@ -6,8 +6,8 @@
  * the returned message. A bounce is ignored when its return path or token is more than 30 days old; a
  * report, when the token and the return path belong to different emails.
  *
- * A complaint needs such a token, and is a wish of the recipient however old the email is, also when the
- * email was deleted.
+ * A complaint needs such a token. A complaint is a wish of the recipient, so it counts at any age
+ * of the email, and also when the email was deleted.
  *
  * A bounce for an address that is not the email's recipient comes from a forward or an alias. The
  * recipient may be fine and the address behind it wrong, so a hard bounce counts as a strike there.
@@ -129,13 +129,16 @@ async function applyBounce(deps: ApplyDeps, tx: Tx, bounced: BouncedEmail): Prom
   return 'type' in found ? record(deps, tx, found) : found
 }
 
-/** By the emails' ids; deleted emails are missing. */
+/** Returns the recipients by the emails' ids; deleted emails are missing. */
 async function listRecipientsOf(tx: Tx, ids: readonly string[]): Promise<Map<string, string>> {
   const rows = await tx.list(listRecipients, { ids: JSON.stringify(ids) })
   return new Map(rows.map(({ id, recipient }) => [id, recipient]))
 }
 
-/** The report to record, or why there is none. `address`: of the email, if it is there. */
+/**
+ * The report to record, or why there is none. `address`: the address of the email; undefined if the
+ * email has been deleted.
+ */
 function readBounce(
   { parsed, emailId, mayBeForwarded }: BouncedEmail,
   address: string | undefined,

@@ -8,21 +8,25 @@ import { alternate } from '../../../../turns/alternate.ts'
 import type { Base } from '../../../ground/base.ts'
 import { type PendingMessage, selectPending } from './pending.ts'
 
-/** Messages of each kind. */
+/** The maximum of messages in progress, for each kind. */
 export const MAX_IN_PROGRESS = 128
-/** Messages of one line: a share that leaves places for others, and is worth a poll. */
+/** The maximum of one line: a share that leaves places for other lines, and is worth a poll. */
 export const MAX_IN_PROGRESS_OF_LINE = 96
 const MAX_IN_PROGRESS_BYTES = 16 * 1024 * 1024
-/** Before every line. */
+/** Sorts before every line. */
 const FIRST_LINE = ''
 
 type LineWalks = {
   /**
-   * Returns at most `limit` messages, and `ofLine` of a line, without those that are parsed alone. Lines
-   * alternate, and each is in the order of arrival. Nothing is pending if there are none.
+   * Returns at most `limit` messages, and `ofLine` of a line, without those that are parsed alone.
+   * Lines alternate, and each is in the order of arrival. If it returns no messages, none is
+   * pending.
    */
   list(window: Window): Promise<readonly PendingMessage[]>
-  /** Takes a message back that has no place: its line is the next one, unless another message of the line had a place. */
+  /**
+   * Takes a message back for which there was no place. The next walk begins with its line, unless
+   * another message of the line had a place.
+   */
   leave(message: PendingMessage): void
 }
 

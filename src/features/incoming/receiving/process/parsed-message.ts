@@ -39,8 +39,8 @@ export type ParsedMessage = {
   /** Null unless `isMail`. */
   mail: ReadMail | null
   /**
-   * The octets to keep in place of those that came in, which quote a link that this server mailed to
-   * one of its users; null if they quote none.
+   * The octets to keep in place of the received ones, if these quote a link that this server mailed
+   * to one of its users; else null.
    */
   kept: Uint8Array | null
   durationMs: number

@@ -16,7 +16,7 @@ import { readRaw, replaceRaw } from '../raw.ts'
 /** Both kinds are parsed side by side: mail may have to wait for DNS, reports never do. */
 export const PENDING_KINDS: readonly PendingKind[] = ['reports', 'mail']
 
-/** All but the octets. */
+/** All columns but the octets. */
 export const columns = {
   id: inboundMessages.id,
   receivedAt: inboundMessages.receivedAt,
@@ -43,9 +43,11 @@ const LAST_ID = '~'
 type Walk = {
   /** Where the walk begins, in the order of lines. */
   from: SQL
-  /** How many lines it looks at; all of them if absent. */
+  /** The number of lines that the walk looks at; all if absent. */
   maxLines?: SQL
-  /** How many messages of a line; it may count `lines`. */
+  /**
+   * The number of messages of each line, less one. The expression may count the rows of `lines`.
+   */
   share: SQL
 }
 
@@ -161,7 +163,9 @@ export async function findRaw(
   return row === undefined ? null : readRaw(store, { ...pending, raw: row.raw })
 }
 
-/** Without those that have ended since they were listed. */
+/**
+ * Returns the ids that are still pending, without messages that have ended since they were listed.
+ */
 export async function listPending(tx: Tx, ids: readonly string[]): Promise<Set<string>> {
   const rows = await tx.list(selectStillPending, { ids: JSON.stringify(ids) })
   return new Set(rows.map(({ id }) => id))
@@ -176,7 +180,10 @@ export type EndedMessage = {
   /** Why mail to a mailbox had less effect than usual. */
   remark: string | null
   keepsRaw: boolean
-  /** The octets to keep in place of those that came in, of the same size; null to keep these. */
+  /**
+   * The octets to keep in place of the received ones, of the same size; null to keep the received
+   * ones.
+   */
   kept: Uint8Array | null
   rawChunks: number
   at: number

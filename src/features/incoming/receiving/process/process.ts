@@ -51,7 +51,9 @@ export type Processing = {
 
 type ProcessDeps = ApplyDeps & Pick<Base, 'store' | 'inboundNotifier'>
 
-/** A longer list of waiting messages may lack some; of so few, no line has used up its share. */
+/**
+ * A longer list may lack messages that wait. In a list of so few, no line has used up its share.
+ */
 const MAX_WHOLE_LIST = 15
 /** The weight of a closure of the gatherer: applying a message takes as long as two inserts. */
 const WEIGHT = 2
@@ -167,7 +169,7 @@ export async function startProcessing(
     return isNext && inProgress.hasCapacityFor(row) && inProgress.hasShareFor(row)
   }
 
-  /** `raw`: null if it has to be read. */
+  /** `raw`: null if the octets have to be read. */
   function begin(row: PendingMessage, raw: Buffer | null): void {
     inProgress.add(row)
     if (row.isSuspect) aloneId = row.id

@@ -34,15 +34,15 @@ import { addUp, type Countable, countableOf, type MailSum, type Sums } from './s
 
 type Deps = Pick<Base, 'now' | 'config'>
 
-/** Far behind, it works for half of the time, so that commits of others are not delayed. */
+/** Far behind, the handler works for half of the time, so that commits of others are not delayed. */
 const REST_TIMES = 1
 
-/** The events of before this version can wait: it works for a ninth of the time. */
+/** Events from before this version can wait: the handler works for a ninth of the time. */
 const BACKFILL_REST_TIMES = 8
 
 type Kind = AnalyticsSubject['kind']
 
-/** A sum that is about something; `name`: null for counts of all. */
+/** Counts for one subject, such as a campaign. `name`: the subject's name; null for counts of all mail. */
 type Part = {
   sum: { projectId: string; startsAt: number; stream: string }
   kind: Kind | 'all'
@@ -187,7 +187,7 @@ async function createNaming(
   return ({ emailId, recipientDomain, deliveredAt }) => {
     const ofDomain = providerOfDomain(recipientDomain ?? '')
     if (ofDomain !== undefined) return ofDomain
-    // The smarthost's, unless the email was delivered before there was one.
+    // A host is the smarthost's, unless the email was delivered before there was a smarthost.
     if (isRelay && deliveredAt === null) return providerOfHost(null)
     return providerOfHost(hosts.get(emailId ?? ''))
   }

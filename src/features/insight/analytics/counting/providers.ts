@@ -82,7 +82,7 @@ const DOMAINS: Readonly<Record<string, string>> = {
 /** Hosts that receive for many customers' domains: a host is one of these names or a subdomain of one. */
 const HOSTS: Readonly<Record<string, string>> = {
   'Google Workspace': 'google.com googlemail.com smtp.goog',
-  // Before the name for business customers, which it ends with.
+  // Must stand before the name for business customers, because its hosts end with that name.
   [OUTLOOK]: 'olc.protection.outlook.com',
   'Microsoft 365': 'protection.outlook.com mx.microsoft',
   [YAHOO]: 'yahoodns.net',

@@ -1,10 +1,10 @@
 /**
- * The subjects of counts, with a number each: providers, campaigns, templates, workflows, links and names of
- * events. A project's day has a limited number of new links and of new names of clients' events; further
+ * The subjects of counts, with a number each: providers, campaigns, templates, workflows, links and names
+ * of events. A project's day has a limited number of new links and of new names of clients' events. Further
  * ones share the subject '', so that personalised links, or a public key, cannot fill the disk.
  *
- * Numbers are remembered once their transaction is durable. A reset erases the subjects, so what is
- * remembered counts for the time between two resets.
+ * Numbers are remembered once their transaction is durable. A reset erases the subjects, so numbers are
+ * remembered for the time between two resets only.
  */
 import { listOf } from '../../../../store/dialect.ts'
 import { and, isNull, sql } from '../../../../store/drizzle.ts'
@@ -37,7 +37,7 @@ const MAX_REMEMBERED = 20_000
 
 const MAX_REMEMBERED_TEXT = 400
 
-/** The subject of further ones is of no day. */
+/** The day of the subject '', which the further links and names of all days share. */
 const NO_DAY = 0
 
 const listSubjects = statement<{ id: number; name: string }>(
@@ -64,7 +64,9 @@ const insertSubject = statement((db) =>
     .returning({ id: analyticsSubjects.id }),
 )
 
-/** Whether the number of new ones is limited; the service itself has few names of events. */
+/**
+ * Whether the number of new subjects of this kind is limited; the service itself has few names of events.
+ */
 const isLimited = ({ kind, name }: SubjectKey) =>
   kind === 'url' || (kind === 'event' && !isReservedEvent(name))
 
@@ -124,7 +126,7 @@ export async function findProjects(
 
 /** Returns a function that makes a subject, adds it to `found` and returns its number. */
 function createMaker(tx: Tx, found: Map<string, number>): (key: SubjectKey) => Promise<number> {
-  /** The new subjects of a day. */
+  /** The number of new subjects of each day. */
   const counts = new Map<string, number>()
 
   async function insert(key: SubjectKey): Promise<number> {

@@ -83,7 +83,7 @@ export function countableOf(event: CountedEvent): Countable | undefined {
   return { event, stream: sourceType, startsAt, changes: changesOf(event) }
 }
 
-/** `providerOf`: of the events that change counts of mail. */
+/** `providerOf`: names the provider for an event that changes counts of mail. */
 export function addUp(events: readonly Countable[], providerOf: ProviderOf): Sums {
   const byName = new Map<string, EventSum>()
   const mail = createMailSums(providerOf)
@@ -185,7 +185,10 @@ function changesOfBounce({ detail, sentAt, deliveredAt }: CountedEvent): readonl
   ]
 }
 
-/** An email that has both counts as such at the later one, at the click if they are of one instant. */
+/**
+ * An email with an open and a click counts as having both from the later of the two; from the click if both
+ * have one instant.
+ */
 function changesOfOpen({ isFirst, openedAt, clickedAt }: CountedEvent): readonly Change[] {
   if (!isFirst) return NONE
   const isLater = openedAt !== null && clickedAt !== null && clickedAt < openedAt

@@ -10,11 +10,11 @@ import { type FieldError, invalid } from '../../../../base/errors.ts'
 import { DEFAULT_RANGE_DAYS, MAX_RANGE_DAYS } from '../../../../records/limits.ts'
 import type { AnalyticsStream } from '../../../../store/schema/words.ts'
 import { QUARTER_MS, quartersFrom } from '../buckets.ts'
-import { dayAt, findZone, startOfDay, UTC, type Zone } from './zone.ts'
+import { dayAt, findZone, startOfZoneDay, UTC, type Zone } from './zone.ts'
 
 export type StreamChoice = AnalyticsStream | 'ALL'
 
-/** There is no mail before. Clocks of earlier days do not keep to quarters of an hour everywhere. */
+/** No mail is older. Before this day, clocks did not keep to quarters of an hour everywhere. */
 const FIRST_AT = Date.UTC(2000, 0, 1)
 
 /** Epoch ms, at quarters of an hour. `toAt` is the first instant after the range. */
@@ -95,7 +95,7 @@ function readEnd(zone: Zone, text: string | undefined): Border | undefined {
 }
 
 function borderOf(zone: Zone, day: number): Border {
-  return { at: startOfDay(zone, day), day }
+  return { at: startOfZoneDay(zone, day), day }
 }
 
 /** `day` is the one after, as the range ends before it. */
@@ -143,7 +143,7 @@ function widenOld(zone: Zone, { from, to }: Borders, now: number): Borders {
 /** Whole days are compared with as many whole days. */
 function previousStart(zone: Zone, from: Border, to: Border): number {
   if (from.day === undefined || to.day === undefined) return 2 * from.at - to.at
-  return startOfDay(zone, 2 * from.day - to.day)
+  return startOfZoneDay(zone, 2 * from.day - to.day)
 }
 
 function toQuarter(at: number, way: 'up' | 'down'): number {

@@ -8,7 +8,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../../base/clock.ts
 export type Zone = {
   /** As the client wrote it. */
   name: string
-  /** What the zone's clock is ahead of UTC at an instant, in ms. */
+  /** How far the zone's clock is ahead of UTC at an instant, in ms. */
   offsetAt(at: number): number
 }
 
@@ -46,7 +46,7 @@ export function dayAt({ offsetAt }: Zone, at: number): number {
  * The first instant of a day. A day that the zone left out, as it crossed the date line, begins and ends
  * with the change.
  */
-export function startOfDay(zone: Zone, day: number): number {
+export function startOfZoneDay(zone: Zone, day: number): number {
   const midnight = day * DAY_MS
   const { offsetAt } = zone
   const offsets = [offsetAt(midnight - DAY_MS), offsetAt(midnight + DAY_MS)]

@@ -20,15 +20,22 @@ import { writeContent } from './content.ts'
 import { type AcceptDeps, type AcceptedEmail, insertDrafts } from './email-drafts.ts'
 import { countAccepted } from './new-project-cap.ts'
 import type { EmailPlan } from './plan.ts'
-import { confirmHeld, isForOne, needsSubscription, toDrafts, toEntry, toRule } from './to-drafts.ts'
+import {
+  confirmHeldDomains,
+  isForOne,
+  needsSubscription,
+  toDrafts,
+  toEntry,
+  toRule,
+} from './to-drafts.ts'
 
 /** Limits of a write that shares its transaction with others (`store/write/writer.ts`). */
 const LIGHT_RECIPIENTS = 50
 const LIGHT_CHARACTERS = 512 * 1024
 
 /**
- * `isHeavy`: the plan needs its own transaction; a recipient takes 50 us, a megabyte 5 ms. `weight`: how many
- * emails with short texts take as long.
+ * `isHeavy`: the plan needs its own transaction; a recipient takes 50 us, a megabyte 5 ms.
+ * `weight`: the number of emails with short texts that take as long.
  */
 export function weighPlan(plan: EmailPlan): { isHeavy: boolean; weight: number } {
   const recipients = plan.request.to.length
@@ -46,7 +53,7 @@ function charactersOf({ request, data, content }: EmailPlan): number {
   return copied + body.length + (text?.length ?? 0) + attachedBytes(attachments ?? [])
 }
 
-/** Characters of what each recipient's row has a copy of. */
+/** Characters of the data that each recipient's row copies. */
 function copiedLength(variables: object, headers: object | undefined): number {
   const isEmpty = headers === undefined && Object.keys(variables).length === 0
   return isEmpty ? 0 : JSON.stringify([variables, headers]).length
@@ -72,14 +79,14 @@ export async function acceptEmails(
   await countPlanned(deps, tx, { plan, count })
   const contentId = await writeContent(tx, plan.content)
   const contacts = await upsertRecipients(tx, plan, known)
-  const held = await confirmHeld(tx, [plan])
+  const held = await confirmHeldDomains(tx, [plan])
   const contactsOf = contacts.map(({ contact }) => contact)
   const drafts = toDrafts(deps, plan, { contentId, contacts: contactsOf, suppressed, held })
   await insertDrafts(deps, tx, drafts)
   return drafts
 }
 
-/** Before any write, because a closure that fails after one makes its group run again. */
+/** Must come before any write: a closure that fails after a write makes its group run again. */
 function refuseUnsubscribed(
   request: EmailPlan['request'],
   { contacts, left }: Pick<KnownAddresses, 'contacts' | 'left'>,

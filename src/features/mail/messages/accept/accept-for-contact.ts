@@ -1,6 +1,6 @@
 /**
- * Accepts an email that a workflow sends: to a contact, or about a contact to an address of its own.
- * No contact is made or changed. The email always becomes a row; what may not be sent
+ * Accepts an email that a workflow sends: to a contact, or about a contact to an address of its
+ * own. No contact is made or changed. The email always becomes a row. An email that may not be sent
  * ends at once, as it would when the queue claims it (`delivery/prepare.ts`):
  *
  *   suppressed    the recipient's address is on the suppression list
@@ -33,7 +33,7 @@ import { type EmailOrigin, type EmailPlan, planEmails } from './plan.ts'
 
 export type WorkflowEmail = {
   plan: TemplatePlan
-  /** As of this transaction. */
+  /** The contact as this transaction has read it. */
   contact: Pick<Contact, 'id' | 'address' | 'subscribed' | 'data'>
   /** The contact's address, or another one. */
   recipient: ParsedAddress
@@ -45,8 +45,8 @@ export type WorkflowEmail = {
    */
   storedVariables: ContactData
   /**
-   * Whether it goes to the recipient even if the contact has unsubscribed, as an address that the step
-   * names does. If absent: whether the recipient's address is not the contact's.
+   * Whether the email is sent even if the contact has unsubscribed. If absent, it is when the
+   * recipient's address is not the contact's, as with an address that the step names.
    */
   bypassesSubscription?: boolean
   /** The workflow answers received mail. */
@@ -181,7 +181,10 @@ function isTracked({ tracking }: Project, isTransactional: boolean): boolean {
   return tracking === 'ENABLED' || (tracking === 'MARKETING_ONLY' && !isTransactional)
 }
 
-/** An email that bypasses the subscription is rendered as its contact; `reader` marks it for good. */
+/**
+ * `reader` marks an email that bypasses the subscription, and is the contact that it is rendered
+ * for.
+ */
 function snapshotOf(email: WorkflowEmail): Snapshot {
   const { id, address, subscribed, data } = email.contact
   const snapshot = { stored: { ...data, ...email.storedVariables }, request: {} }

@@ -22,13 +22,13 @@ import type { FieldFault, TemplateCheck } from './template-check.ts'
 type MessageRequest = {
   project: Project
   request: SendRequest
-  /** If absent, faults in the templates of the request are not looked for. */
+  /** If absent, the templates of the request are not checked for faults. */
   check?: TemplateCheck | undefined
 }
 
 /**
- * The emails, when they were accepted (epoch ms), what the message goes without, and the faults in the
- * templates of the request.
+ * The emails, the time of their acceptance (epoch ms), warnings about the message, and the faults
+ * in the templates of the request.
  */
 export type AcceptedMessage = {
   emails: AcceptedEmail[]

@@ -26,7 +26,7 @@ import { writeContents } from './content.ts'
 import { type AcceptDeps, type AcceptedEmail, insertDrafts } from './email-drafts.ts'
 import { countAccepted } from './new-project-cap.ts'
 import type { EmailPlan } from './plan.ts'
-import { confirmHeld, needsSubscription, toDrafts, toEntry, toRule } from './to-drafts.ts'
+import { confirmHeldDomains, needsSubscription, toDrafts, toEntry, toRule } from './to-drafts.ts'
 
 /**
  * Writes the emails of a plan, and what `finish` writes for them. Resolves when they are durable.
@@ -81,7 +81,7 @@ async function acceptTogether(
   plans: readonly EmailPlan[],
 ): Promise<(AcceptedEmail[] | Alone)[]> {
   const batches = await weighProjects(tx, plans)
-  const held = await confirmHeld(tx, plans)
+  const held = await confirmHeldDomains(tx, plans)
   const counted: Batch[] = []
   for (const batch of batches) if (await countBatch(deps, tx, batch)) counted.push(batch)
   const contents = counted.flatMap((batch) => batch.plans.map(({ plan }) => plan.content))
@@ -101,11 +101,11 @@ async function acceptTogether(
   return plans.map((plan) => accepted.get(plan) ?? ALONE)
 }
 
-/** A batch for each project. Reads only. */
+/** Makes a batch for each project; writes nothing. */
 async function weighProjects(tx: Tx, plans: readonly EmailPlan[]): Promise<Batch[]> {
   const [first] = plans
   if (first === undefined) return []
-  // The batch counts in one hour of the limits.
+  // All emails of a batch count in the same hour of the limits.
   const joined = plans.filter(({ at }) => hourOf(at) === hourOf(first.at))
   const opened = await openContactBatches(tx, joined, {
     projectOf: ({ project }) => project.id,
@@ -119,7 +119,7 @@ async function weighProjects(tx: Tx, plans: readonly EmailPlan[]): Promise<Batch
     .filter(({ plans: weighed }) => weighed.length > 0)
 }
 
-/** Undefined if the plan needs more than the batch can do, or would be refused. */
+/** Undefined if the batch cannot do all that the plan needs, or if the plan would be refused. */
 function takePlan(batch: ContactBatch, plan: EmailPlan): WeighedPlan | undefined {
   const { to, subscribed } = plan.request
   const isSubscribed = ({ address: { address } }: NamedMailbox) =>
@@ -147,7 +147,7 @@ async function countBatch(
     await countAccepted(deps, tx, { project, category: categoryOf(origin.source), count, at })
     return true
   } catch (error) {
-    // Comes before any write for the project.
+    // The refusal comes before any write for the project, so its plans can be accepted alone.
     if (error instanceof AppError && error.code !== 'DATABASE_ERROR') return false
     throw error
   }

@@ -5,10 +5,10 @@ import { SHELF } from '../../../../store/shelves.ts'
 import { parameter, statement } from '../../../../store/statement.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
 import type { Base } from '../../../ground/base.ts'
-import { type End, recordEnded } from '../outcome/end-emails.ts'
+import { type EmailEnd, recordEnded } from '../outcome/end-emails.ts'
 import type { QueueNotifier } from '../queue/notifier.ts'
 
-/** `error`: of a failed email, else null. */
+/** `error`: the reason of a failed email; null for all others. */
 export type EmailDraft = Pick<
   Email,
   | 'id'
@@ -107,7 +107,7 @@ export async function insertDrafts(
   tx.afterCommit(() => notifyQueue(deps, drafts))
 }
 
-function endingOf(email: EmailDraft): { email: EmailDraft; end: End; at: number }[] {
+function endingOf(email: EmailDraft): { email: EmailDraft; end: EmailEnd; at: number }[] {
   const { state, error, at } = email
   if (state === 'suppressed') return [{ email, end: { state }, at }]
   if (state === 'failed') return [{ email, end: { state, error, reason: 'refused' }, at }]

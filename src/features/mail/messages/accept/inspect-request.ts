@@ -1,8 +1,9 @@
 /**
- * Finds what a message cannot be sent with. A signed or encrypted message goes out as it is: its texts
- * are no templates, no link is tracked and no footer is added, since any change breaks the signature. A body
- * that is signed or encrypted text, without a tag and without a text beside it, is no HTML.
- * A request with a text alone has no HTML either. Damage in the texts of a request is only named, since nobody can tell what they were.
+ * Finds the parts that a message cannot be sent with. A signed or encrypted message goes out as it
+ * is: its texts are no templates, no link is tracked and no footer is added, since any change
+ * breaks the signature. A body that is signed or encrypted text, without a tag and without a text
+ * beside it, is no HTML. A request with a text alone has no HTML either. Damage in the texts of a
+ * request is only reported, because the lost characters are unknown.
  */
 import { parseContentType } from '../../../../formats/compose/parameters.ts'
 import { removeSmarthostHeaders } from '../../../../formats/compose/smarthost-header.ts'
@@ -29,7 +30,7 @@ type Inspection = { isSealed: boolean; isText: boolean; warnings: string[] }
 const ARMOUR_START = '-----BEGIN PGP '
 const TAG = /<(?:\/?[a-z][a-z0-9]{0,20}[\s/>]|!)/i
 
-/** `template`: the one that the request names; its body counts where the request has none. */
+/** `template`: the template that the request names; its body counts if the request has none. */
 export function inspectRequest(
   { config }: Pick<Base, 'config'>,
   request: SendRequest,
@@ -80,7 +81,10 @@ function isTemplateArmoured(template: { body: string }): boolean {
   return isArmoured
 }
 
-/** Submission counts the damage in what it decodes. */
+/**
+ * For requests without warnings of their own: submission by SMTP counts the damage when it decodes
+ * the message.
+ */
 function damageIn({ subject, body, text, from, name }: SendRequest): string[] {
   const texts = { subject, body, text, from: from?.name ?? undefined, name }
   const damage: string[] = []

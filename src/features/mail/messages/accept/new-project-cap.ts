@@ -23,7 +23,7 @@ type Asked = { project: CappedProject; at: number }
 
 type Hour = { startsAt: number; emails: number }
 
-/** A project is new for so long. */
+/** The age up to which a project is new. */
 const NEW_PROJECT_MS = 30 * DAY_MS
 
 const { projectId, startsAt, emails } = newProjectHours
@@ -50,7 +50,7 @@ const addToHour = statement((db) =>
     }),
 )
 
-/** `count`: without those that end with their acceptance. */
+/** `count`: the emails, without those that end with their acceptance. */
 type Counted = { project: Project; category: UsageCategory; count: number; at: number }
 
 /** How many more emails the project may send now; infinite without a limit. */
@@ -147,7 +147,10 @@ async function findUse(
   return { limit: deps.config.limits.newProjectDaily, used, hours }
 }
 
-/** When the window has left so many emails behind, or the project is no longer new. */
+/**
+ * The time (epoch ms) when `wanted` emails are older than the window, or the project is no longer
+ * new.
+ */
 function findRoom(hours: readonly Hour[], wanted: number, { createdAt }: CappedProject): number {
   const endsAt = createdAt + NEW_PROJECT_MS
   let left = 0

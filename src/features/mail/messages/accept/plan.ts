@@ -68,13 +68,15 @@ export type EmailOrigin = {
   source: Exclude<SourceType, 'INBOUND'>
   class: QueueClass
   campaignId?: string
-  /** A test of a campaign: it goes out whether or not its contact is subscribed. */
+  /** A test of a campaign is sent whether or not its contact is subscribed. */
   isTest?: boolean
   /** Mail of the server to one of its users. */
   platform?: {
-    /** Whether it goes out although its recipient has complained about mail of the project. */
+    /**
+     * Whether the email is sent although its recipient has complained about mail of the project.
+     */
     ignoresComplaint: boolean
-    /** The subject that lists show: the subject of the content has a placeholder. */
+    /** The subject that lists show, because the subject of the content has a placeholder. */
     subject: string
   }
 }
@@ -90,12 +92,15 @@ export type EmailPlan = {
   senderDomain: SenderDomain
   contentClass: ContentClass
   data: ParsedData
-  /** From the cache: a hold may have ended by now. */
+  /** Read from the cache: a hold may have ended by now. */
   heldDomains: ReadonlySet<string>
   content: ContentDraft
-  /** In the templates of the request, which is sent all the same. */
+  /** The faults in the templates of the request, which is sent all the same. */
   faults: readonly FieldFault[]
-  /** The contact that all recipients get the message of; undefined: each gets its own. */
+  /**
+   * The contact for whom the message of every recipient is rendered; undefined: each recipient's
+   * own contact.
+   */
   reader?: Contact | undefined
 }
 
@@ -213,7 +218,7 @@ function checkSizes({ subject, body, text }: SendRequest): void {
   if (wrong.length > 0) throw invalid(wrong)
 }
 
-/** @throws AppError VALIDATION_ERROR for a fault that is not sent */
+/** @throws AppError VALIDATION_ERROR for a fault, if the project or the request refuses faults */
 async function findFaults(
   { onTemplateFault }: Project,
   { subject, body, text }: SendRequest,

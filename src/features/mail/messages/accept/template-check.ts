@@ -1,7 +1,8 @@
 /**
- * Finds the faults of syntax in the templates of a send request: its subject, body and text; makes HTML of Markdown. A text that
- * takes long is checked in a composing thread, unless its faults are sent. It waits as previews do: up to a
- * limit, and as long as the client waits.
+ * Finds the faults of syntax in the templates of a send request: its subject, body and text; makes
+ * HTML of Markdown. A text that takes long is checked in a composing thread, or not at all if its
+ * faults do not stop the request. It waits as previews do: up to a limit, and as long as the client
+ * waits.
  */
 import { AppError, invalidField } from '../../../../base/errors.ts'
 import { createLru } from '../../../../base/lru.ts'
@@ -16,7 +17,7 @@ import type { Outbound } from '../../../../outbound/outbound.ts'
 import type { OnTemplateFault } from '../../../../store/schema/words.ts'
 import { requireClient } from '../../../../turns/owner.ts'
 
-/** `field`: of the request. `line`, `column`: from 1. */
+/** `field`: a field of the request. `line`, `column`: counted from 1. */
 export type FieldFault = {
   field: string
   message: string
@@ -27,14 +28,14 @@ export type FieldFault = {
 type Texts = { subject?: string | undefined; body?: string | undefined; text?: string | undefined }
 
 /**
- * `isQuick`: only faults that are found at once. @throws AppError RATE_LIMIT_EXCEEDED,
+ * `isQuick`: texts that take long are not checked. @throws AppError RATE_LIMIT_EXCEEDED,
  * EXTERNAL_SERVICE_ERROR; REQUEST_TIMEOUT when the client has left
  */
 type TemplateChecker = (texts: Texts, options: { isQuick: boolean }) => Promise<FieldFault[]>
 
 /**
- * How a request is checked. `onFault`: in place of the project's setting. `body`: as the client wrote it,
- * before it became HTML.
+ * How a request is checked. `onFault` replaces the project's setting. `body`: the text that the
+ * client wrote, before it became HTML.
  */
 export type TemplateCheck = {
   find: TemplateChecker
@@ -46,10 +47,10 @@ const MAX_CACHED_CHARACTERS = 2 * 1024 * 1024
 
 const MAX_CACHED_LENGTH = 64 * 1024
 
-/** The least weight of an entry: so there are 8,192 at most. */
+/** The least weight of an entry, so that there are at most 8,192 entries. */
 const MIN_COUNTED_LENGTH = 256
 
-/** A longer slice would hold the whole text. */
+/** A longer slice of a text would keep the whole text in memory. */
 const SAMPLE_LENGTH = 12
 
 const SAMPLES = 4
@@ -58,7 +59,10 @@ type KnownTemplate = { source: string; fault: TemplateFault | undefined }
 
 const HAS_FAULT = 'the template has a fault'
 
-/** Kinds of faults that name at most an identifier of the template, or a tag of the language. */
+/**
+ * Kinds of faults whose message quotes at most an identifier of the template, or a tag of the
+ * language.
+ */
 const KINDS = [
   /^undefined filter: [A-Za-z0-9_]{1,40}$/,
   /^undefined filter(?=:)/,
@@ -74,7 +78,10 @@ const TOO_HEAVY = 'it takes too much time or memory to parse'
 
 const TOO_COMPLEX = 'The Markdown takes too much time or memory; send HTML'
 
-/** Made once: it remembers the templates that it has checked. Without `outbound` it checks all itself. */
+/**
+ * Call it once, because the checker remembers the templates that it has checked. Without
+ * `outbound`, it checks all templates on this thread.
+ */
 export function createTemplateChecker(outbound?: Pick<Outbound, 'checkTemplate'>): TemplateChecker {
   const known = createLru<KnownTemplate>(MAX_CACHED_CHARACTERS, {
     sizeOf: ({ source }) => Math.max(MIN_COUNTED_LENGTH, source.length),
@@ -94,7 +101,7 @@ export function createTemplateChecker(outbound?: Pick<Outbound, 'checkTemplate'>
     const quick = findQuickFault(source)
     if (quick === 'slow' && isQuick) return undefined
     const fault = quick === 'slow' ? await checkSlow(source) : quick
-    // Only the load of the machine may have been too heavy.
+    // "Too heavy" is not remembered: the load of the machine may have been the reason.
     if (fault !== 'too heavy' && source.length <= MAX_CACHED_LENGTH)
       known.set(key, { source, fault })
     return fault
@@ -163,8 +170,9 @@ export async function htmlOfMarkdown(
 }
 
 /**
- * Of texts that differ in one word, such as a number that the client has filled in, the last one is remembered. A
- * map would hash all of a text, which takes ten times as long as comparing it.
+ * Returns the key of a text in the cache: some samples of it. Texts that differ in one word, such
+ * as a number that the client has filled in, mostly share a key, and the last one is remembered.
+ * The whole text as the key would be hashed, which takes ten times as long as comparing it.
  */
 function sampleOf(source: string): string {
   const { length } = source

@@ -74,7 +74,7 @@ export function toDrafts(deps: AcceptDeps, plan: EmailPlan, parts: DraftParts): 
   })
 }
 
-/** The contact's values as of now, apart from the values of the request. */
+/** The contact's present values, without those that a value of the request replaces. */
 export function takeSnapshot(stored: ContactData | null, request: ContactData): Snapshot {
   if (stored === null) return { stored: {}, request }
   const own = Object.entries(stored).filter(([key]) => !Object.hasOwn(request, key))
@@ -86,7 +86,7 @@ export function needsSubscription({ contentClass, origin }: EmailPlan): boolean 
   return contentClass === 'MARKETING' && origin.isTest !== true
 }
 
-/** Only a request for one contact says in so many words that this person wants mail again. */
+/** Only a request for a single contact can state that this person wants mail again. */
 export function isForOne({ to }: EmailPlan['request']): boolean {
   return to.every(({ address }) => address.address === to[0]?.address.address)
 }
@@ -107,7 +107,7 @@ export function toEntry({ data }: EmailPlan, { address, name }: NamedMailbox): C
 }
 
 /** Returns the held domains of the recipients; a hold in the cache may have ended by now. */
-export async function confirmHeld(
+export async function confirmHeldDomains(
   tx: Tx,
   plans: readonly Pick<EmailPlan, 'request' | 'heldDomains'>[],
 ): Promise<Set<string>> {
@@ -126,8 +126,8 @@ export async function confirmHeld(
 }
 
 /**
- * Mail of the server to its users is sealed, because its links choose passwords; what will never be sent
- * keeps none of it.
+ * The snapshot of mail of the server to its users is sealed, because its links choose passwords. An
+ * email of this kind that will never be sent keeps no snapshot.
  */
 function storedSnapshot(
   deps: AcceptDeps,
@@ -146,7 +146,7 @@ function snapshotFor({ reader, data }: EmailPlan, contact: Pick<Contact, 'data'>
   return { ...takeSnapshot(reader.data, data.variables), reader: { id, email, subscribed } }
 }
 
-/** Undefined unless the request names it. */
+/** Undefined if the request names none. */
 function givenMessageId(headers: SendRequest['headers']): string | undefined {
   for (const [name, value] of Object.entries(headers ?? {})) {
     const given = name.toLowerCase() === 'message-id' ? value.trim().replace(/^<|>$/g, '') : ''

@@ -31,7 +31,8 @@ export type ContentCache = {
 
 const MAX_CACHED_BYTES = 8 * 1024 * 1024
 /**
- * The maximum of one load. The first large content may be larger, if outbound has memory for it.
+ * The maximum size of one load. The first large content may be larger, if outbound has memory for
+ * it.
  */
 const MAX_LOADED_BYTES = 32 * 1024 * 1024
 /** Small contents per statement; one statement takes milliseconds. */

@@ -15,7 +15,7 @@ import type { ClaimedEmail } from '../queue/claim.ts'
 import type { QueueNotifier } from '../queue/notifier.ts'
 import { pauseClaimed, putBackEmails, putOnHold } from '../queue/put-back.ts'
 import { type ContentCache, createContentCache } from './content-cache.ts'
-import { type PrepareDeps, prepareBatch, type Refusal } from './prepare.ts'
+import { type PrepareDeps, prepareBatch, type UnsentReason } from './prepare.ts'
 import { createResultBuffer, keepTrying, recordResults } from './record-results.ts'
 
 export type Deliverer = {
@@ -72,12 +72,17 @@ type DeliveryBatch = {
   signal: AbortSignal
 }
 
-/** As long as overdue mail has to be overdue before it is given up untried (`queue/give-up.ts`). */
+/**
+ * The same time for which mail must be overdue before it is given up untried (`queue/give-up.ts`).
+ */
 const BELIEVED_AFTER_MS = 10 * MINUTE_MS
 
 const SMALL_JUMP_MS = MINUTE_MS
 
-/** At `at`, the monotonic clock, the clock of the machine was ahead of it by `leadMs`. */
+/**
+ * A reading of both clocks. `at`: the monotonic clock. `leadMs`: how far the clock of the machine
+ * was ahead of it.
+ */
 type Reading = { at: number; leadMs: number }
 
 /** `elapsed`: a monotonic clock in milliseconds. */
@@ -98,7 +103,7 @@ export function createDeliverer(
     const recallsBefore = recalls
     try {
       await deliverBatch(prepareDeps, { emails, cache, inFlight, signal: stopping.signal })
-      // They may have been prepared before what the recall is about.
+      // These emails may have been prepared before the change that a recall is about.
       if (recalls !== recallsBefore) await recall(deps, inFlight)
     } catch (error) {
       deps.log.error(
@@ -140,7 +145,7 @@ export function createSteadyClock(now: Now, elapsed: () => number): Now {
     const at = elapsed()
     const clock = now()
     add({ at, leadMs: clock - at })
-    // The newest reading that is old enough stays: nothing may have been read since.
+    // Of the readings that are old enough, the newest stays: there may be no newer one.
     const first = readings.findLastIndex((reading) => reading.at <= at - BELIEVED_AFTER_MS)
     if (first > 0) readings = readings.slice(first)
     const steady = at + Math.min(...readings.map(({ leadMs }) => leadMs))
@@ -221,7 +226,7 @@ function toInFlight(email: ClaimedEmail | undefined): InFlightEmail | undefined 
 async function refuseAll(
   deps: DeliveryDeps,
   inFlight: InFlight,
-  refused: readonly { email: ClaimedEmail; refusal: Refusal }[],
+  refused: readonly { email: ClaimedEmail; refusal: UnsentReason }[],
 ): Promise<void> {
   if (refused.length === 0) return
   const at = deps.now()
@@ -237,7 +242,7 @@ async function refuseAll(
   for (const { email } of refused) inFlight.delete(email.id)
 }
 
-function toEnding({ email, refusal }: { email: ClaimedEmail; refusal: Refusal }): Ending[] {
+function toEnding({ email, refusal }: { email: ClaimedEmail; refusal: UnsentReason }): Ending[] {
   const sending = { ...email, state: 'sending' } as const
   if (refusal === 'held' || refusal === 'paused' || refusal === 'erased') return []
   if (refusal === 'suppressed') return [{ email: sending, end: { state: 'suppressed' } }]

@@ -24,11 +24,17 @@ import { toSource } from './source.ts'
  * campaign is paused, its project disabled for its reputation, or a fence holds it, its campaign is cancelled, its row is
  * about to be deleted with the data of its project, or an error.
  */
-export type Refusal = 'suppressed' | 'held' | 'paused' | 'cancelled' | 'erased' | { error: string }
+export type UnsentReason =
+  | 'suppressed'
+  | 'held'
+  | 'paused'
+  | 'cancelled'
+  | 'erased'
+  | { error: string }
 
 type Prepared = {
   tasks: DeliveryTask[]
-  refused: { email: ClaimedEmail; refusal: Refusal }[]
+  refused: { email: ClaimedEmail; refusal: UnsentReason }[]
   /** Emails that an error of this server stopped, such as a key that cannot be decrypted. */
   faulty: string[]
   /** Emails whose contents were too large for this batch. */
@@ -119,9 +125,10 @@ export async function prepareBatch(
 }
 
 /**
- * Whether the recipient does not want the email. HEADLESS is marketing without the footer when a campaign or
- * a workflow sends it. Tests of campaigns ask nobody; mail to an address that a step names asks that address,
- * and not the contact. `isToOther`: whether a workflow sends it to such an address.
+ * Whether the recipient does not want the email. HEADLESS is marketing without the footer when a
+ * campaign or a workflow sends it. A test of a campaign is always wanted. For mail to an address
+ * that a step names, the wish of that address counts, and not the contact's. `isToOther`: whether a
+ * workflow sends the email to such an address.
  */
 export function isUnwanted(email: WishFacts, isToOther: boolean): boolean {
   const { contentClass, campaignId, workflowExecutionId, hasLeft } = email
@@ -158,7 +165,7 @@ export function sealSnapshot({ keyring }: Pick<Base, 'keyring'>, snapshot: Snaps
 }
 
 /** @throws TypeError when no known secret sealed it */
-export function openSnapshot(
+export function unsealVariables(
   { keyring }: Pick<Base, 'keyring'>,
   { variables, sealedVariables }: Pick<Email, 'variables' | 'sealedVariables'>,
 ): OpenedSnapshot {
@@ -210,7 +217,7 @@ function prepare(
     content: MessageContent | undefined
     sender: SenderFacts | Error | undefined
   },
-): DeliveryTask | { refusal: Refusal } {
+): DeliveryTask | { refusal: UnsentReason } {
   if (sender instanceof Error) throw sender
   // A job deletes the emails of a project that is being reset or was deleted.
   if (!sender?.project || sender.project.resetSince !== null) return { refusal: 'erased' }
@@ -226,7 +233,7 @@ function prepare(
   return toTask(deps, { email, content, project: sender.project, domain: sender.domain })
 }
 
-/** As in `store/email-terms.ts`. */
+/** The same rule in SQL is in `store/email-terms.ts`. */
 function isToOther({ variables, workflowExecutionId }: ClaimedEmail): boolean {
   return workflowExecutionId !== null && variables?.reader !== undefined
 }
@@ -244,7 +251,7 @@ function isFenced(
 function refuseDisabled(
   { now }: PrepareDeps,
   { email, project }: { email: ClaimedEmail; project: Project },
-): { refusal: Refusal } {
+): { refusal: UnsentReason } {
   const fate = fateOf(project, now())
   if (fate === 'failed') return refuse(DISABLED)
   if (fate === 'held' || email.campaignId !== null) return { refusal: 'paused' }
@@ -252,18 +259,18 @@ function refuseDisabled(
 }
 
 /** The campaign is paused until the domain is verified again, so its mail waits. */
-function refuseWithoutDomain({ campaignId }: ClaimedEmail): { refusal: Refusal } {
+function refuseWithoutDomain({ campaignId }: ClaimedEmail): { refusal: UnsentReason } {
   if (campaignId !== null) return { refusal: 'paused' }
   return refuse(NO_SENDER_DOMAIN)
 }
 
-function refuse(error: string): { refusal: Refusal } {
+function refuse(error: string): { refusal: UnsentReason } {
   return { refusal: { error } }
 }
 
 function toTask(deps: PrepareDeps, { email, content, project, domain }: TaskParts): DeliveryTask {
   const returnPath = returnPathOf(deps, email, domain)
-  const { snapshot, secrets } = openSnapshot(deps, email)
+  const { snapshot, secrets } = unsealVariables(deps, email)
   const opened = snapshot === email.variables ? email : { ...email, variables: snapshot }
   const source = toSource(deps, { email: opened, project, content, returnPath })
   return {

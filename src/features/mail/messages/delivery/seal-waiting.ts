@@ -1,6 +1,7 @@
 /**
- * Seals what `0022_platform_mail.sql` has left readable: SQL cannot seal. Runs whenever the database is
- * opened, before anything reads it; there is nothing to do after the first time.
+ * Seals the variables that `0022_platform_mail.sql` has left readable, because SQL cannot seal.
+ * Runs whenever the database is opened, before anything reads it; after the first time, no such
+ * variables are left.
  */
 import type { RowOf } from '../../../../store/database.ts'
 import { asc, sql } from '../../../../store/drizzle.ts'
@@ -12,7 +13,10 @@ import type { Base } from '../../../ground/base.ts'
 
 const PAGE = 100
 
-/** Readable JSON is an object; what is sealed is base64. The first condition is that of the index. */
+/**
+ * A readable text is a JSON object, a sealed one is base64. The first condition is that of the
+ * index.
+ */
 const listReadable = statement((db) =>
   db
     .select({ id: emails.id, text: sql<string>`${emails.sealedVariables}` })

@@ -88,7 +88,7 @@ export type LoadedEmail = RowOf<typeof selectEmails>
 /** `isSubscribed`: the current value, not the value at acceptance. */
 type SourceRow = Pick<Email, keyof typeof sourceColumns> & {
   isSubscribed: boolean
-  /** Of the recipient's address. */
+  /** The digest of the recipient's address. */
   digest: Buffer
 }
 
@@ -137,7 +137,7 @@ type RenderParts = {
 
 type SourceParts = RenderParts & { email: SourceRow }
 
-/** Without what only the page links need. */
+/** The parts of a rendering, without the columns that only the page links need. */
 type Rendered = Omit<RenderParts, 'email'> & {
   email: Omit<RenderedRow, 'id' | 'digest' | 'workflowExecutionId'>
 }
@@ -201,7 +201,7 @@ function headersFor({ config }: Pick<Base, 'config'>, { headers }: SourceRow) {
   return removeSmarthostHeaders(headers)
 }
 
-/** The variables that Pillarbox sets in a text for a contact that is no email. */
+/** The variables that Pillarbox sets for a contact, in a text that is not an email. */
 export function contactVariables(
   deps: Pick<Base, 'config' | 'keyring'>,
   contact: Pick<Contact, 'id' | 'projectId' | 'address' | 'subscribed' | 'data'>,

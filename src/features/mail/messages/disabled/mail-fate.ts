@@ -17,7 +17,7 @@ import type { Base } from '../../../ground/base.ts'
 
 export type MailFate = 'sent' | 'held' | 'over' | 'failed'
 
-/** The columns of a project that decide. */
+/** The columns of a project that decide the fate of its mail. */
 type Standing = Pick<
   Project,
   'isDisabled' | 'disabledReason' | 'disabledAt' | 'resetSince' | 'deletedAt'
@@ -30,7 +30,7 @@ export const NOT_ENABLED_IN_TIME = 'the project was disabled and not enabled wit
 
 const HOLD_HOURS = 72
 
-/** `endsAt`: when the mail fails, but for that of campaigns (epoch ms). */
+/** `endsAt`: when the mail fails, except mail of campaigns (epoch ms). */
 export type PausedProject = {
   projectId: string
   name: string

@@ -25,9 +25,9 @@ import {
   listDisabled,
   listEndingQueued,
   listOwnParked,
-  listQueued,
+  listQueuedOfProjects,
   listReleasable,
-  putAside,
+  putAsideDisabled,
   releaseSome,
 } from './waiting-rows.ts'
 
@@ -35,7 +35,7 @@ type SettleDeps = Pick<Base, 'store' | 'directory' | 'counters' | 'now' | 'log'>
   queueNotifier: QueueNotifier
 }
 type Disabled = RowOf<typeof listDisabled>
-type Queued = RowOf<typeof listQueued>
+type Queued = RowOf<typeof listQueuedOfProjects>
 
 /** The disabled projects whose mail was looked for, and when, on the monotonic clock. */
 type Emptied = { projects: string; at: number }
@@ -62,8 +62,8 @@ export function startSettlingDisabled(deps: SettleDeps): Loop {
 }
 
 /**
- * Ends when no mail is left that it could move. While the same projects are disabled, the queue is
- * searched again after a minute at the earliest; `emptied` is what the last call returned.
+ * Returns when no mail is left to move. While the same projects are disabled, the queue is searched
+ * again after a minute at the earliest; `emptied` is what the last call returned.
  */
 export async function settleDisabled(
   deps: SettleDeps,
@@ -97,7 +97,7 @@ async function release(
   })
 }
 
-/** Each pass over the queue finds what the one before has left. */
+/** Each pass over the queue finds the mail that the pass before has left. */
 async function emptyQueue(
   deps: SettleDeps,
   disabled: readonly Disabled[],
@@ -106,7 +106,7 @@ async function emptyQueue(
   if (disabled.length === 0) return
   const projectIds = JSON.stringify(disabled.map(({ id }) => id))
   const list = async () => {
-    const found = await deps.store.scan.list(listQueued, { projectIds, limit: PAGE })
+    const found = await deps.store.scan.list(listQueuedOfProjects, { projectIds, limit: PAGE })
     return [...Map.groupBy(found, ({ projectId }) => projectId)]
   }
   const move = ([projectId, rows]: [string, Queued[]]) =>
@@ -138,7 +138,11 @@ async function moveSome(
   const rows = { projectId, numbers: JSON.stringify(numbers) }
   let moved = 0
   if (fate !== 'failed') {
-    moved = await tx.execute(putAside, { ...rows, ofCampaigns: fate === 'over' ? 1 : 0, at })
+    moved = await tx.execute(putAsideDisabled, {
+      ...rows,
+      ofCampaigns: fate === 'over' ? 1 : 0,
+      at,
+    })
   }
   if (fate === 'held') return moved
   return moved + (await end(deps, tx, { waiting: await tx.list(listEndingQueued, rows), fate, at }))

@@ -46,19 +46,19 @@ export const findStanding = statement((db) =>
 )
 
 /** The row numbers of mail in the queue. `projectIds`: JSON text. */
-export const listQueued = statement<{ number: number; projectId: string }>(
+export const listQueuedOfProjects = statement<{ number: number; projectId: string }>(
   () => sql`select ${rowNumber()} as number, project_id as "projectId"
     from emails ${indexedBy('emails_ready')}
     where due_at is not null and project_id in ${listOf(parameter('projectIds'))}
     limit ${parameter('limit')}`,
 )
 
-/** Found by the row numbers, not by all mail of the project. */
+/** SQLite finds the emails by their row numbers, and does not read all mail of the project. */
 const isQueued = sql`${rowNumber()} in ${listOf(parameter('numbers'))}
   and ${unindexed(sql`project_id`)} = ${parameter('projectId')} and state in ('queued', 'deferred')`
 
-/** Puts mail of the queue aside. `ofCampaigns`: 1 for that of campaigns only, else 0. */
-export const putAside = statement((db) =>
+/** Puts mail of the queue aside. `ofCampaigns`: 1 for mail of campaigns only, else 0. */
+export const putAsideDisabled = statement((db) =>
   db
     .update(emails)
     .set(aside)
@@ -87,7 +87,7 @@ function listParked(condition: SQL) {
 }
 
 export const listAllParked = listParked(sql`true`)
-/** Without that of campaigns. */
+/** Mail that was put aside, without mail of campaigns. */
 export const listOwnParked = listParked(sql`campaign_id is null`)
 
 /** Enabled projects without a fence, with mail that was put aside. */

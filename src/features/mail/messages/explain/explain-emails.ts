@@ -87,10 +87,12 @@ const SUPPRESSING_STATES = new Set(['bounced', 'suppressed'])
 
 const UNFINISHED_STATES = new Set(['queued', 'deferred', 'held', 'paused', 'sending'])
 
-/** Whether they can be retried, or wait for their campaign, is said of these. */
+/**
+ * The explanation of these states says whether the email can be retried, or waits for its campaign.
+ */
 const ASKED_STATES = new Set(['queued', 'deferred', 'failed', 'held', 'paused'])
 
-/** The server knows no more about them than the database. */
+/** About emails in these states, the server knows no more than the database. */
 const PARKED_STATES = new Set(['held', 'paused'])
 
 type SuppressionFacts = Pick<Suppression, 'reason' | 'source' | 'createdAt'>

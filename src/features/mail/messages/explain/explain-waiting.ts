@@ -3,12 +3,12 @@ import { formatSecond } from '../../../../base/clock.ts'
 import { displayDomain } from '../../../../formats/address/address.ts'
 import type { DeliveryProgress, SiteStatus } from '../../../../outbound/sites/site-status.ts'
 import { INTERRUPTED } from '../queue/leases.ts'
-import type { Explanation, Facts } from './facts.ts'
+import type { EmailFacts, Explanation } from './facts.ts'
 import type { LiveSite } from './live-status.ts'
 import {
   describeBackOff,
   describeFailure,
-  describeReply,
+  describeReplyOrError,
   isInterrupted,
   isRestricted,
   nameSite,
@@ -20,7 +20,7 @@ const PROCESS_ENDED = `${INTERRUPTED.error.replace('the', 'The')}.`
 
 type Sentence = Omit<Explanation, 'nextAttemptAt'>
 
-export function explainHeld({ email, hold, isCampaignPaused }: Facts): Sentence {
+export function explainHeld({ email, hold, isCampaignPaused }: EmailFacts): Sentence {
   const { recipientDomain, heldAt } = email
   const at = heldAt ?? hold?.heldAt
   const since = at === undefined ? '' : ` since ${formatSecond(at)}`
@@ -36,7 +36,7 @@ export function explainHeld({ email, hold, isCampaignPaused }: Facts): Sentence 
   return { reason, command: ['queue', 'release', '--domain', domain] }
 }
 
-export function explainPaused(facts: Facts): Sentence {
+export function explainPaused(facts: EmailFacts): Sentence {
   const { email, hold, isCampaignPaused, pace, isSenderVerified, projectHold } = facts
   const since = email.heldAt === null ? '' : ` since ${formatSecond(email.heldAt)}`
   if (facts.fencedSince !== null) return explainFence(facts, facts.fencedSince)
@@ -63,10 +63,10 @@ export function explainPaused(facts: Facts): Sentence {
   )
 }
 
-/** Also of mail that is still in the queue: it is put aside when it is due, or before. */
+/** Also explains mail that is still in the queue, which is put aside when it is due, or before. */
 function explainProjectHold(
-  { email, hold, isOfCampaign }: Facts,
-  { since, until }: NonNullable<Facts['projectHold']>,
+  { email, hold, isOfCampaign }: EmailFacts,
+  { since, until }: NonNullable<EmailFacts['projectHold']>,
 ): Sentence {
   const resume = isOfCampaign ? ' Its campaign must be resumed after that.' : ''
   const end = until === null ? '' : `, or fails at ${formatSecond(until)}`
@@ -74,18 +74,18 @@ function explainProjectHold(
   return { reason, command: ['project', 'update', email.projectId, '--enable'] }
 }
 
-/** Also of mail that is still in the queue: it is put aside when it is due, or before. */
-function explainFence({ email, hold }: Facts, since: number): Sentence {
+/** Also explains mail that is still in the queue, which is put aside when it is due, or before. */
+function explainFence({ email, hold }: EmailFacts, since: number): Sentence {
   const reason = `It is held since the database was brought back from a copy or lost its log, at ${formatSecond(since)}: it may have been sent meanwhile. It waits until an operator releases its project.${describeOtherHold(hold)}`
   return { reason, command: ['queue', 'release', '--restored', '--project', email.projectId] }
 }
 
-/** Of mail that waits for another reason as well. */
-function describeOtherHold(hold: Facts['hold']): string {
+/** Describes the hold of mail that waits for another reason as well. */
+function describeOtherHold(hold: EmailFacts['hold']): string {
   return hold === null ? '' : ` An operator holds all mail to ${displayDomain(hold.domain)}, too.`
 }
 
-export function explainWaiting(facts: Facts): Explanation {
+export function explainWaiting(facts: EmailFacts): Explanation {
   const { email, hold, live, now, projectHold, fencedSince } = facts
   if (fencedSince !== null) return { ...explainFence(facts, fencedSince), nextAttemptAt: null }
   if (hold !== null) return { ...explainHeld(facts), nextAttemptAt: null }
@@ -104,7 +104,7 @@ export function explainWaiting(facts: Facts): Explanation {
   return { ...explainDue(facts, site), nextAttemptAt }
 }
 
-function explainStopped({ email, last, now }: Facts): Sentence {
+function explainStopped({ email, last, now }: EmailFacts): Sentence {
   const dueAt = email.dueAt ?? now
   const when = dueAt <= now ? 'It is due now' : `The next attempt is at ${formatSecond(dueAt)}`
   const reason = `${describeLast(email, last)} ${when}, but no server is running.`.trim()
@@ -115,7 +115,7 @@ function explainStopped({ email, last, now }: Facts): Sentence {
  * The reason of the site comes first, followed by the email's own reason unless both are the same.
  */
 function explainBackOff(
-  { email, last, now }: Facts,
+  { email, last, now }: EmailFacts,
   { status, nextAttemptAt }: { status: SiteStatus; nextAttemptAt: number },
 ): Sentence {
   const own = isReasonOfSite({ email, last }, status) ? '' : ` ${describeLast(email, last)}`
@@ -130,21 +130,24 @@ function explainBackOff(
 }
 
 /** An untried email stores the reason of its site, which may be a reply to another email. */
-function isReasonOfSite({ email, last }: Pick<Facts, 'email' | 'last'>, { cause }: SiteStatus) {
+function isReasonOfSite(
+  { email, last }: Pick<EmailFacts, 'email' | 'last'>,
+  { cause }: SiteStatus,
+) {
   if (cause === null) return false
-  if (last !== null) return quote(cause.text) === describeReply(last)
+  if (last !== null) return quote(cause.text) === describeReplyOrError(last)
   return email.error?.endsWith(cause.text) === true
 }
 
 /** Why the email is not delivered yet; '' if no reason is known. */
-function describeLast(email: Facts['email'], last: Facts['last']): string {
+function describeLast(email: EmailFacts['email'], last: EmailFacts['last']): string {
   if (last === null) return describeUntried(email)
   if (isInterrupted(last)) return PROCESS_ENDED
   const failure = describeFailure(last, email.recipientDomain)
   return last.isMaybeDelivered ? `${failure} ${MAYBE_ACCEPTED}` : failure
 }
 
-function explainRetry({ email, last, obstacle, now }: Facts): Sentence {
+function explainRetry({ email, last, obstacle, now }: EmailFacts): Sentence {
   const at = formatSecond(email.dueAt ?? now)
   if (obstacle !== null) {
     const end = `It will end at ${at} without another attempt: ${obstacle}.`
@@ -158,14 +161,14 @@ function explainRetry({ email, last, obstacle, now }: Facts): Sentence {
  * Explains mail without a recorded attempt: the reason of its site, or a lease that ended because
  * its process ended.
  */
-function describeUntried({ state, error }: Facts['email']): string {
+function describeUntried({ state, error }: EmailFacts['email']): string {
   if (error !== null) return `${quote(error)}.`
   if (state !== 'deferred') return ''
   return PROCESS_ENDED
 }
 
 /** Explains mail that is due and not claimed yet. */
-function explainDue({ email, ahead, live }: Facts, site: LiveSite | undefined): Sentence {
+function explainDue({ email, ahead, live }: EmailFacts, site: LiveSite | undefined): Sentence {
   if (live.server !== 'running')
     return withoutCommand('It is due now; the server did not answer, so no more is known.')
   const project = live.projects[email.projectId]
@@ -214,7 +217,7 @@ function describeFull(
 }
 
 /** The claim has set the time of the next attempt, which is void if this attempt lasts longer. */
-export function explainSending({ email, live, now }: Facts): Explanation {
+export function explainSending({ email, live, now }: EmailFacts): Explanation {
   const { retryAt } = email
   const nextAttemptAt = retryAt !== null && retryAt > now ? retryAt : null
   if (live.server === 'none') {

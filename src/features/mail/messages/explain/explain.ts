@@ -25,15 +25,15 @@
 import { formatSecond } from '../../../../base/clock.ts'
 import { operand } from '../../../../config/shell-word.ts'
 import { explainHeld, explainPaused, explainSending, explainWaiting } from './explain-waiting.ts'
-import type { Explanation, Facts } from './facts.ts'
-import { describeReply, isInterrupted, quote } from './phrases.ts'
+import type { EmailFacts, Explanation } from './facts.ts'
+import { describeReplyOrError, isInterrupted, quote } from './phrases.ts'
 
 type Sentence = Omit<Explanation, 'nextAttemptAt'>
 
 /** The stored errors of this version, and of earlier versions (`answer was`). */
 const GIVEN_UP = /^given up[;:] (?:the last (?:attempt ended with|answer was): )?/
 
-export function explainEmail(facts: Facts): Explanation {
+export function explainEmail(facts: EmailFacts): Explanation {
   switch (facts.email.state) {
     case 'queued':
     case 'deferred':
@@ -50,7 +50,7 @@ export function explainEmail(facts: Facts): Explanation {
 }
 
 /** Explains the outcome of an email in a sentence. */
-function explainEnd(facts: Facts): Sentence {
+function explainEnd(facts: EmailFacts): Sentence {
   const { email } = facts
   switch (email.state) {
     case 'delivered':
@@ -68,7 +68,7 @@ function explainEnd(facts: Facts): Sentence {
 }
 
 /** Mail whose last attempt was cut off before the reply, and which was not sent again, may have arrived. */
-function withLastAttempt({ last }: Facts, { reason, command }: Sentence): Sentence {
+function withLastAttempt({ last }: EmailFacts, { reason, command }: Sentence): Sentence {
   if (last?.isMaybeDelivered !== true) return { reason, command }
   const cut = isInterrupted(last) ? 'was interrupted' : 'ended before the reply'
   const lead = `The attempt of ${formatSecond(last.at)} ${cut}, so the message may have arrived.`
@@ -76,8 +76,8 @@ function withLastAttempt({ last }: Facts, { reason, command }: Sentence): Senten
 }
 
 /** The reply of the receiver that accepted the email, and a later complaint. */
-function describeArrival({ email, last }: Facts): string {
-  const said = last?.replyCode == null ? '' : `: ${describeReply(last)}`
+function describeArrival({ email, last }: EmailFacts): string {
+  const said = last?.replyCode == null ? '' : `: ${describeReplyOrError(last)}`
   const host = last?.host ?? 'the receiving server'
   const complaint =
     email.complainedAt === null
@@ -94,7 +94,7 @@ function describeArrival({ email, last }: Facts): string {
   return `It was delivered at ${at}: ${host} accepted it${said === '' ? '' : ` with ${said.slice(2)}`}.${complaint}`
 }
 
-function explainBounce(facts: Facts): Sentence {
+function explainBounce(facts: EmailFacts): Sentence {
   const { suppression } = facts
   const refusal = describeRefusal(facts)
   if (suppression === null) return { reason: refusal, command: null }
@@ -105,9 +105,9 @@ function explainBounce(facts: Facts): Sentence {
   }
 }
 
-function describeRefusal({ email, last }: Facts): string {
+function describeRefusal({ email, last }: EmailFacts): string {
   const at = formatSecond(email.bouncedAt ?? email.updatedAt)
-  const said = last === null ? quote(email.error ?? 'no reply') : describeReply(last)
+  const said = last === null ? quote(email.error ?? 'no reply') : describeReplyOrError(last)
   if (last?.result.startsWith('reported-')) {
     const { finalRecipient, host } = last
     const recipient = finalRecipient === null ? '' : ` for ${finalRecipient}`
@@ -118,7 +118,7 @@ function describeRefusal({ email, last }: Facts): string {
   return `It was refused by ${last.host} at ${at}: ${said}.`
 }
 
-function explainSuppressed(facts: Facts): Sentence {
+function explainSuppressed(facts: EmailFacts): Sentence {
   const { email, suppression } = facts
   if (suppression === null) {
     const when = formatSecond(email.updatedAt)
@@ -134,11 +134,11 @@ function explainSuppressed(facts: Facts): Sentence {
   }
 }
 
-function removal({ email }: Facts): string[] {
+function removal({ email }: EmailFacts): string[] {
   return ['suppressions', 'remove', '--project', email.projectId, ...operand(email.recipient)]
 }
 
-function explainFailure(facts: Facts): Sentence {
+function explainFailure(facts: EmailFacts): Sentence {
   const { email, obstacle } = facts
   const reason = describeFailed(facts)
   if (obstacle === null) return { reason, command: ['queue', 'retry', email.id] }
@@ -146,7 +146,7 @@ function explainFailure(facts: Facts): Sentence {
   return { reason: isSaid ? reason : `${reason} It cannot be retried: ${obstacle}.`, command: null }
 }
 
-function describeFailed({ email }: Facts): string {
+function describeFailed({ email }: EmailFacts): string {
   const at = formatSecond(email.updatedAt)
   const error = email.error ?? 'an internal error'
   if (error === 'cancelled') return `It was cancelled at ${at}.`

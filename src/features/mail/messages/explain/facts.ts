@@ -50,7 +50,7 @@ export type LiveFacts =
   | { server: 'none' }
   | { server: 'silent' }
 
-export type Facts = Retryable & {
+export type EmailFacts = Retryable & {
   email: ExplainedEmail
   /** The hold of its recipient domain. */
   hold: Hold | null

@@ -28,11 +28,11 @@ export function describeFailure(last: LastAttempt, domain: string): string {
   const meaning = FAILURES[last.class ?? '']
   const lead =
     meaning?.(host) ?? `${host} ${last.replyCode === null ? 'could not accept the email' : 'said'}`
-  return `${lead}: ${describeReply(last)}.`
+  return `${lead}: ${describeReplyOrError(last)}.`
 }
 
 /** Returns the reply, or the error if there was no reply, on one line without a full stop. */
-export function describeReply({
+export function describeReplyOrError({
   replyCode,
   enhancedCode,
   replyText,

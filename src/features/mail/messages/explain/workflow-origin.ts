@@ -12,7 +12,9 @@ import { parameter, statement } from '../../../../store/statement.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
 import { quote } from './phrases.ts'
 
-/** The step is null once nothing tells it; a step that was removed keeps its name. */
+/**
+ * The step is null when the row of its execution is gone; a step that was removed keeps its name.
+ */
 export type WorkflowOrigin = {
   id: string
   name: string
@@ -21,7 +23,10 @@ export type WorkflowOrigin = {
   stepName: string | null
 }
 
-/** A step execution is found among those of its execution, which passes each step of a graph once. */
+/**
+ * The statement finds a step execution among those of its execution. These are few, because an
+ * execution passes each step of a graph once.
+ */
 export const listOrigins = statement((db) =>
   db
     .select({
@@ -49,7 +54,9 @@ export const listOrigins = statement((db) =>
     .where(sql`${emails.id} in ${listOf(parameter('ids'))}`),
 )
 
-/** By the email's id; emails of no workflow, or of a deleted one, are left out. */
+/**
+ * Returns the origins by the email's id; emails of no workflow, or of a deleted one, are left out.
+ */
 export async function findWorkflowOrigins(
   reader: Pick<Tx, 'list'>,
   given: readonly Pick<Email, 'id' | 'workflowExecutionId'>[],

@@ -16,22 +16,25 @@ import { type Pace, sweepPages } from '../../../../work/sweep.ts'
 import type { Base } from '../../../ground/base.ts'
 import { findGeneration } from '../../../ground/fence/rows.ts'
 import {
-  findSending,
+  findFencedSending,
   findUnsettled,
-  listQueued,
-  putAside as putAsideRows,
+  listQueuedOfFence,
+  putAsideFenced as putAsideRows,
   setSettled,
 } from './waiting-rows.ts'
 
 type Deps = Pick<Base, 'store' | 'directory' | 'now'>
 
 const PACE: Pace = { first: 50, max: 1_000, batchMs: 8, rest: { times: 2 } }
-/** Without a server that other writes wait for. */
+/** The pace when no other writes wait, because no server runs. */
 const ALONE: Pace = { rows: 2_000, rest: 'none' }
 /** Row numbers that one pass over the queue returns. */
 const PAGE = 20_000
 
-/** Settles at the start, when the directory changes, each minute, and soon while such mail is being sent. */
+/**
+ * Settles at the start, when the directory changes, each minute, and each second while mail from
+ * before a fence is being sent.
+ */
 export function startSettlingFenced(deps: Deps & Pick<Base, 'log'>): Loop {
   return startLoop({
     async run({ signal }) {
@@ -54,7 +57,7 @@ type SettleOptions = {
 type Settled = {
   /** Emails that were put aside. */
   moved: number
-  /** Emails that were claimed before the fence are being sent: they may be due again. */
+  /** Whether emails that were claimed before the fence are being sent: these may be due again. */
   isSending: boolean
 }
 
@@ -62,9 +65,9 @@ export async function settleFenced(deps: Deps, options: SettleOptions = {}): Pro
   const { store } = deps
   if ((await store.read.find(findUnsettled)) === undefined) return { moved: 0, isSending: false }
   const generation = (await findGeneration(store.read))?.number ?? 0
-  // First: what is claimed now may be due before the queue has been read.
-  const isSending = (await store.scan.find(findSending)) !== undefined
-  const list = async () => [await store.scan.list(listQueued, { limit: PAGE })]
+  // Asked first: an email that is being sent now may be due again before the queue has been read.
+  const isSending = (await store.scan.find(findFencedSending)) !== undefined
+  const list = async () => [await store.scan.list(listQueuedOfFence, { limit: PAGE })]
   const moved = await settleInPasses(
     { list, move: (page) => putAside(deps, page, options) },
     options.signal,
@@ -79,10 +82,10 @@ export async function settleFenced(deps: Deps, options: SettleOptions = {}): Pro
 
 function putAside(
   deps: Deps,
-  page: readonly RowOf<typeof listQueued>[],
+  page: readonly RowOf<typeof listQueuedOfFence>[],
   { signal, isAlone = false }: SettleOptions,
 ): Promise<number> {
-  return sweepPages<RowOf<typeof listQueued>, number>(
+  return sweepPages<RowOf<typeof listQueuedOfFence>, number>(
     deps,
     { pace: isAlone ? ALONE : PACE, heavyFor: 'fence', signal },
     {

@@ -14,7 +14,7 @@ export const isOlderThanFence = sql`(exists (select 1 from fences
     where fences.project_id = emails.project_id and emails.created_at <= fences.mail_until)
   and not ${isOfSending})`
 
-/** Is being settled: see `settle.ts`. */
+/** The fence of the project is not settled yet (`settle.ts`). */
 const isUnsettled = sql`exists (select 1 from fences
   where fences.project_id = emails.project_id and fences.is_settled = 0
     and emails.created_at <= fences.mail_until)`
@@ -24,14 +24,14 @@ export const findUnsettled = statement<{ found: number }>(
 )
 
 /** The row numbers of mail in the queue that is to be put aside. */
-export const listQueued = statement<{ number: number; projectId: string }>(
+export const listQueuedOfFence = statement<{ number: number; projectId: string }>(
   () => sql`select ${rowNumber()} as number, project_id as "projectId"
     from emails ${indexedBy('emails_ready')}
     where due_at is not null and ${isUnsettled} and not ${isOfSending}
     limit ${parameter('limit')}`,
 )
 
-export const putAside = statement((db) =>
+export const putAsideFenced = statement((db) =>
   db
     .update(emails)
     .set(aside)
@@ -42,12 +42,12 @@ export const putAside = statement((db) =>
 )
 
 /** Mail that was claimed before the fence: it may be due again. */
-export const findSending = statement<{ found: number }>(
+export const findFencedSending = statement<{ found: number }>(
   () => sql`select 1 as found from emails ${indexedBy('emails_leased')}
     where lease_until is not null and ${isUnsettled} and not ${isOfSending} limit 1`,
 )
 
-/** `generation`: of the fences that were looked at. */
+/** `generation`: the newest fence that was looked at. */
 export const setSettled = statement(
   () => sql`update fences set is_settled = 1
     where is_settled = 0 and generation = ${parameter('generation')}`,

@@ -19,14 +19,14 @@ type EndedEmail = EmailOfEvent & Pick<Email, 'recipient' | 'attemptCount'>
 type Deps = Pick<Base, 'log' | 'counters'>
 
 /** The end of an email without an attempt or a report. */
-export type End =
+export type EmailEnd =
   | { state: 'failed'; error: string | null; reason: FailureReason }
   | { state: 'suppressed' }
 
-export type Ending = { email: EndedEmail & Pick<Email, 'state'>; end: End }
+export type Ending = { email: EndedEmail & Pick<Email, 'state'>; end: EmailEnd }
 
-/** The end of an email that no attempt was planned for. `at`: of its acceptance. */
-type InsertedEnding = { email: Omit<EndedEmail, 'attemptCount'>; end: End; at: number }
+/** The end of an email that no attempt was planned for. `at`: the time of its acceptance. */
+type InsertedEnding = { email: Omit<EndedEmail, 'attemptCount'>; end: EmailEnd; at: number }
 
 /** The columns of an email that `endEmails` needs. */
 export const endingColumns = {
@@ -88,14 +88,14 @@ function attemptsOf({ state, attemptCount }: Ending['email']): number {
   return state === 'sending' ? attemptCount - 1 : attemptCount
 }
 
-function endEvent(email: EmailOfEvent, end: End, at: number) {
+function endEvent(email: EmailOfEvent, end: EmailEnd, at: number) {
   return end.state === 'failed'
     ? failedEvent(email, { error: end.error, reason: end.reason, at })
     : emailEvent(email, 'email.suppressed', { at })
 }
 
-/** The mark is how `features/ground/usage` knows that the email was never counted. */
-function endAtAcceptance(email: EmailOfEvent, end: End, at: number): NewEvent {
+/** The mark tells `features/ground/usage` that the email was never counted. */
+function endAtAcceptance(email: EmailOfEvent, end: EmailEnd, at: number): NewEvent {
   const event = endEvent(email, end, at)
   return { ...event, data: { ...event.data, atAcceptance: true } }
 }
@@ -103,7 +103,7 @@ function endAtAcceptance(email: EmailOfEvent, end: End, at: number): NewEvent {
 function logEnd(
   deps: Deps,
   email: InsertedEnding['email'],
-  { end, attempts }: { end: End; attempts: number },
+  { end, attempts }: { end: EmailEnd; attempts: number },
 ): void {
   const reason = end.state === 'failed' ? end.error : null
   logOutcome(deps, { email, outcome: end.state, attempts, reason })

@@ -89,7 +89,7 @@ type LoggedOutcome = {
 }
 
 /** The changes of an email by an attempt; instants that the attempt does not set are null. */
-export type Transition = Pick<
+export type EmailTransition = Pick<
   Email,
   'status' | 'error' | 'dueAt' | 'sentAt' | 'deliveredAt' | 'bouncedAt' | 'providerId'
 > & {
@@ -104,7 +104,7 @@ export type Settlement = {
   email: EmailOfEvent & ShelvedEmail
   /** As rendered. */
   subject: string
-  transition: Transition
+  transition: EmailTransition
 }
 
 const MAX_REASON_LENGTH = 200
@@ -127,15 +127,16 @@ const delivered = sql`state = 'delivered', status = 'DELIVERED', subject = ${ite
   updated_at = ${parameter('at')}`
 
 /**
- * Almost all outcomes: emails of no campaign that are not sealed. It names no column but those that their
- * delivery changes, so it writes no index but those of the queue. `rows`: ids and subjects.
+ * Writes almost all outcomes: deliveries of emails that belong to no campaign and are not sealed.
+ * The statement names only the columns that such a delivery changes, so it writes no index but
+ * those of the queue. `rows`: ids and subjects.
  */
 export const settleDelivered = statement<{ id: string }>(
   () => sql`update emails set ${delivered}
     from ${eachOf(parameter('rows'))} as row where ${isSettled} returning id`,
 )
 
-/** The same for emails that leave a shelf, or are sealed. */
+/** Writes the deliveries of emails that leave a shelf, or are sealed. */
 export const settleShelved = statement<{ id: string }>(
   () => sql`update emails set ${delivered}, shelf = null, sealed_variables = null
     from ${eachOf(parameter('rows'))} as row where ${isSettled} returning id`,
@@ -199,7 +200,7 @@ function isPlain({ email }: Settlement): boolean {
   return email.campaignId === null && !email.isSealed
 }
 
-/** SQLite would keep half a pair of surrogates of JSON, which is no text. */
+/** SQLite would keep a lone surrogate from JSON, which is not valid text. */
 function deliveredRow({ email, subject }: Settlement) {
   return [email.id, subject.toWellFormed()]
 }

@@ -16,12 +16,12 @@ import type { Tx } from '../../../../store/write/transaction.ts'
 import type { Base } from '../../../ground/base.ts'
 import type { QueueNotifier } from '../queue/notifier.ts'
 import {
+  type EmailTransition,
   giveUpError,
   logOutcome,
   type Settlement,
   type ShelvedEmail,
   settleAttempts,
-  type Transition,
 } from './final-state.ts'
 import { suppressOwnBounce } from './suppress-bounced.ts'
 import { type Fuse, insertKnownDomains, type KnownDomains } from './suppression-guards.ts'
@@ -70,7 +70,7 @@ type Deps = Pick<Base, 'config' | 'counters' | 'now' | 'log'> & {
 /** `lagMs`: how far the clock has jumped ahead of the steady time. */
 type Instant = { at: number; lagMs: number }
 
-type SettledRecord = { record: AttemptRecord; transition: Transition }
+type SettledRecord = { record: AttemptRecord; transition: EmailTransition }
 
 /** `queue show` prints these rows. */
 const insertAttempt = statement((db) =>
@@ -225,9 +225,9 @@ function decide(
   deps: Pick<Base, 'config'>,
   record: AttemptRecord,
   { at, lagMs }: Instant,
-): Transition {
+): EmailTransition {
   const { email, outcome, startedAt } = record
-  const plain: Transition = {
+  const plain: EmailTransition = {
     state: 'failed',
     status: 'FAILED',
     error: null,
@@ -267,7 +267,7 @@ function deferral(
   { config }: Pick<Base, 'config'>,
   { email, outcome, startedAt }: AttemptRecord,
   at: number,
-): Pick<Transition, 'state' | 'status' | 'dueAt' | 'isFailure'> {
+): Pick<EmailTransition, 'state' | 'status' | 'dueAt' | 'isFailure'> {
   const isFailure = outcome.verdict?.countsAsFailure ?? true
   const ownDelayMs = retryDelayMs(config.delivery.retrySchedule, email.failureCount)
   const delayMs = Math.max(ownDelayMs, outcome.verdict?.retryAfterMs ?? 0)

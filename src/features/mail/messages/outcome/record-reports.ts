@@ -42,7 +42,7 @@ import {
   recordDelayEvent,
 } from './write-report.ts'
 
-/** Whether a workflow sent the email to somebody else than its contact. */
+/** Whether a workflow sent the email to an address that is not its contact's. */
 const findIsToOther = statement<{ isToOther: number }>(
   () => sql`select ${wentToOther} as "isToOther" from ${emails}
     where ${eq(emails.id, parameter('id'))}`,
@@ -76,7 +76,8 @@ export async function recordReports(
   for (const report of reports) {
     if (report.type === 'bounce') {
       bounces.push(report)
-      // A strike depends on deliveries, and a bounce behind it ends one.
+      // A strike depends on deliveries, and a later bounce may end a delivery: so the strike is
+      // recorded first.
       if (report.verdict.isStrike) await recordWaiting()
     } else {
       await recordWaiting()

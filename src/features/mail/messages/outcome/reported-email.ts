@@ -1,5 +1,5 @@
 /** Facts about an email when a report about it arrives, and the facts that reports state. */
-import type { Verdict } from '../../../../formats/replies/reply.ts'
+import type { ReplyVerdict } from '../../../../formats/replies/reply.ts'
 import type { RowOf } from '../../../../store/database.ts'
 import { listOf } from '../../../../store/dialect.ts'
 import { sql } from '../../../../store/drizzle.ts'
@@ -11,7 +11,7 @@ import type { ReportedReply } from './write-report.ts'
 
 export type EmailReport =
   /** The action field says failed; the status code may be of any class. */
-  | ({ type: 'bounce'; verdict: Verdict } & ReportFacts)
+  | ({ type: 'bounce'; verdict: ReplyVerdict } & ReportFacts)
   | ({ type: 'delay' } & ReportFacts)
   /** Relayed mail has arrived. */
   | { type: 'delivery'; emailId: string }
@@ -58,7 +58,7 @@ const listEmails = statement((db) =>
 
 export type ReportedEmail = RowOf<typeof listEmails>
 
-/** By id; those that have been deleted are missing. */
+/** Returns the emails by id; deleted emails are missing. */
 export async function listReportedEmails(
   tx: Tx,
   ids: readonly string[],
@@ -76,7 +76,10 @@ export function wasSent({ state }: ReportedEmail): boolean {
   return state !== 'received' && state !== 'suppressed'
 }
 
-/** Mail of the server to its users is final by now, and its secrets are no longer known. */
+/**
+ * Hides the digits of all secrets that a report about mail of the server to its users may quote:
+ * the mail is final, so its secrets are no longer known.
+ */
 export function shownReport<Report extends EmailReport>(
   { isPlatform }: ReportedEmail,
   report: Report,

@@ -14,7 +14,7 @@
  * Any other suppression of the address (`suppression.ts`) ends a held one too.
  */
 import { DAY_MS } from '../../../../base/clock.ts'
-import type { Verdict } from '../../../../formats/replies/reply.ts'
+import type { ReplyVerdict } from '../../../../formats/replies/reply.ts'
 import { sql } from '../../../../store/drizzle.ts'
 import { newId } from '../../../../store/ids.ts'
 import type { Email } from '../../../../store/schema/messages.ts'
@@ -44,7 +44,7 @@ export type BounceSuppression = {
 
 type Refusal = {
   email: Pick<Email, 'id' | 'projectId' | 'contactId' | 'recipient' | 'recipientDomain'>
-  verdict: Pick<Verdict, 'isHard' | 'isStrike' | 'reason'>
+  verdict: Pick<ReplyVerdict, 'isHard' | 'isStrike' | 'reason'>
   /** The refusal as one line, for operators. */
   source: string
   at: number
@@ -100,7 +100,7 @@ export async function suppressReportedBounces(tx: Tx, refusals: readonly Refusal
   if (first === undefined) return
   await suppressReported(tx, found.map(toRow))
   for (const [projectId, ofProject] of Map.groupBy(found, (each) => each.projectId)) {
-    // The first bounce of an address led to it.
+    // The first bounce of an address is the reason for its suppression.
     const addresses = new Map(ofProject.toReversed().map((each) => [each.address, each.emailId]))
     await unsubscribeAddresses(tx, { projectId, addresses, reason: 'bounce', at: first.at })
   }

@@ -47,7 +47,7 @@ const deleteHeld = statement((db) =>
     ),
 )
 
-/** Almost always there is none. */
+/** Almost always, no suppression is held. */
 const findAnyHeld = statement<{ id: string }>(() => sql`select id from held_suppressions limit 1`)
 
 const setLaterReason = statement((db) =>

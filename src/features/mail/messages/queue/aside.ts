@@ -26,7 +26,7 @@ export const releasedColumns = {
   projectId: emails.projectId,
 }
 
-/** Wakes the queue for mail that is due again. What an operator holds has no due time. */
+/** Wakes the queue for mail that is due again. Mail that an operator holds has no due time. */
 export function notifyReleased(
   queueNotifier: QueueNotifier,
   released: readonly (QueueLane & { dueAt: number | null })[],

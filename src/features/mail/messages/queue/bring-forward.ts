@@ -5,7 +5,7 @@ import { type SQL, sql } from '../../../../store/drizzle.ts'
 import { emails } from '../../../../store/schema/messages.ts'
 import type { Base } from '../../../ground/base.ts'
 import { ANY_CLASS } from './any-class.ts'
-import { BATCH, inBatches } from './in-batches.ts'
+import { inBatches, QUEUE_BATCH_ROWS } from './in-batches.ts'
 import type { QueueNotifier } from './notifier.ts'
 
 const MAX_DOMAINS = 10_000
@@ -64,5 +64,5 @@ export function waitingCount(domains: readonly string[]): SQL {
 
 export function laterIds(domain: string, at: number): SQL {
   return sql`(select id from emails where due_at is not null and ${ANY_CLASS}
-    and recipient_domain = ${domain} and due_at > ${at} limit ${BATCH})`
+    and recipient_domain = ${domain} and due_at > ${at} limit ${QUEUE_BATCH_ROWS})`
 }

@@ -8,7 +8,9 @@ import {
 } from '../../../../base/queue-class.ts'
 import type { Config } from '../../../../config/config.ts'
 
-/** In milliseconds, from the acceptance of the email or from an operator's retry. */
+/**
+ * Returns milliseconds, which count from the acceptance of the email or from an operator's retry.
+ */
 export function giveUpAfterMs({ delivery }: Config, queueClass: QueueClass): number {
   const { transactional, workflow, campaign } = delivery.giveUpAfter
   const byClass = {

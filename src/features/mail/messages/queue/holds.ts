@@ -18,7 +18,7 @@ import type { Tx } from '../../../../store/write/transaction.ts'
 import type { Base } from '../../../ground/base.ts'
 import { isOlderThanFence } from '../fenced/waiting-rows.ts'
 import { ANY_CLASS } from './any-class.ts'
-import { BATCH, inBatches } from './in-batches.ts'
+import { inBatches, QUEUE_BATCH_ROWS } from './in-batches.ts'
 import type { QueueNotifier } from './notifier.ts'
 
 const findHold = statement((db) =>
@@ -138,12 +138,12 @@ async function releaseEmails(
   return { due, paused }
 }
 
-/** Or the email is older than the fence of its project. */
+/** The campaign of the email is paused, or the email is older than the fence of its project. */
 const isOfPausedCampaign = sql`(campaign_id is not null and campaign_id in (
     select id from campaigns where ${holdsItsMail})
   or ${isOlderThanFence})`
 
-/** Of an email whose domain is held no more. */
+/** The state of an email whose domain is held no more. */
 const releasedState = sql`case when ${isOfPausedCampaign} then 'paused' else ${waitingState} end`
 
 /** Another operator may have released or held the domain between two batches. */
@@ -153,12 +153,12 @@ function isHoldWanted(domain: string): SQL {
 
 export function waitingIds(domain: string): SQL {
   return sql`(select id from emails where due_at is not null and ${ANY_CLASS}
-    and recipient_domain = ${domain} limit ${BATCH})`
+    and recipient_domain = ${domain} limit ${QUEUE_BATCH_ROWS})`
 }
 
 export function heldIds(domain: string): SQL {
   return sql`(select id from emails where ${onShelves('held')} and recipient_domain = ${domain}
-    order by id limit ${BATCH})`
+    order by id limit ${QUEUE_BATCH_ROWS})`
 }
 
 /** Seeks from domain to domain in the index; the number of emails does not matter. */

@@ -5,12 +5,12 @@ import { type Pace, sweep } from '../../../../work/sweep.ts'
 import type { Base } from '../../../ground/base.ts'
 
 /** Rows per transaction. Every `change` must use it as its limit. */
-export const BATCH = 500
+export const QUEUE_BATCH_ROWS = 500
 /**
  * A server that waits for the lock tries again every few milliseconds, so it gets the lock in a
  * pause.
  */
-const PACE: Pace = { rows: BATCH, rest: { ms: 60 } }
+const PACE: Pace = { rows: QUEUE_BATCH_ROWS, rest: { ms: 60 } }
 
 /** Repeats `change` until it changes less than a batch. Returns the number of changed rows. */
 export async function inBatches(

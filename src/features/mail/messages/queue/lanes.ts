@@ -52,8 +52,8 @@ type ProjectLanes = {
 type ClassLanes = Map<string, ProjectLanes>
 
 /**
- * One visit in so many is to a lane without a backlog, while there are lanes with one: their sites may all
- * be full.
+ * While lanes have a backlog, one visit in so many goes to a lane without one, because the sites of
+ * all others may be full.
  */
 const VISITS_PER_OTHER = 4
 

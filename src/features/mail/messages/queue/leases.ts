@@ -48,7 +48,8 @@ export async function recoverLeases(
     sql`not ${isAmong(except)}`,
   )
   const rows = await store.write(async (tx) => {
-    // The claim has set `updated_at`; an open of an earlier copy may have changed it since.
+    // `updated_at` is the time of the claim, unless an open of an earlier copy has changed it
+    // since.
     await tx.run(
       sql`insert into attempts
           (email_id, at, duration_ms, result, error, is_maybe_delivered, steps)

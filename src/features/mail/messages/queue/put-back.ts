@@ -117,8 +117,9 @@ const pauseSending = statement((db) =>
 )
 
 /**
- * Puts claimed emails aside: their campaign is paused, its sender domain was lost, or their project was
- * disabled for its reputation. What wakes on the notifier pauses the campaign, or makes them due again.
+ * Puts claimed emails aside: their campaign is paused, its sender domain was lost, or their project
+ * was disabled for its reputation. The loops that the notifier wakes pause the campaign, or make
+ * the emails due again.
  */
 export async function pauseClaimed(
   { campaignNotifier }: Pick<Base, 'campaignNotifier'>,

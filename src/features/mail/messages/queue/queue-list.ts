@@ -109,7 +109,10 @@ export async function listQueue(deps: Deps, selection: QueueSelection): Promise<
   return listRows(deps, isOnTheWay(selection), limitOf(selection))
 }
 
-/** Counts matching emails without the limit; null if it is unknown: finished mail has no index. */
+/**
+ * Counts matching emails without the limit; null if their number is unknown, because finished mail
+ * has no index.
+ */
 export async function countListed(
   { store }: Deps,
   selection: QueueSelection,

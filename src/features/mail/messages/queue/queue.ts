@@ -39,9 +39,10 @@ const MAX_VISITS = 100
 const MAX_EMPTY_VISITS = 20
 
 /**
- * The time between two claims, unless the first one was full, and between visits without a claim. The
- * time is shorter than that in which results are gathered (`delivery/record-results.ts`): a claim that
- * results make possible shares their commit, and what else makes mail due waits for it.
+ * The time between two claims, unless the first one was full, and between visits without a claim.
+ * The time is shorter than that in which results are gathered (`delivery/record-results.ts`): a
+ * claim that results make possible shares their commit. Mail that becomes due for another reason
+ * waits for that claim, too.
  */
 const CLAIM_EVERY_MS = 15
 
@@ -50,7 +51,7 @@ const FULL_CLAIM = 200
 /** The wait before a full or paused site is checked again, unless a notice comes first. */
 const RECHECK_MS = 500
 
-/** After a failure. */
+/** The wait after a failure. */
 const RETRY_MS = 1_000
 
 type Queue = {
@@ -130,7 +131,7 @@ export function startQueue(core: QueueDeps, delivery: Deliverer): Queue {
   ]
   const loop: Loop = startLoop({
     async run({ signal }) {
-      // Once: what fails is made up for by the maintenance.
+      // `open` runs once: if it fails, the maintenance does its work later.
       if (!state.isOpen) await open(state).catch(onError)
       return signal.aborted ? 0 : claimAndDeliver(state)
     },

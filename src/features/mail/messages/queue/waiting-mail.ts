@@ -14,7 +14,7 @@ import { oldestDue } from './oldest-due.sqlite.ts'
 
 const PAGE = 1_000
 
-/** `dueAt`: of the email that is due first. */
+/** `dueAt`: the due time of the email that is due first. */
 type DomainCount = {
   queueClass: QueueClass
   domain: string
@@ -88,7 +88,10 @@ export function parkedProjects(): SQL {
     select id from parked where id is not null`
 }
 
-/** The term of mail that was put aside, of all projects; the statement names `emails_parked`. */
+/**
+ * The condition for mail of any project that was put aside. The statement must name the index
+ * `emails_parked`.
+ */
 export function isPausedOfAny(): SQL {
   return sql`project_id in (${parkedProjects()}) and ${isParked} and ${isPaused}`
 }

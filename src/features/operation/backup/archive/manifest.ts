@@ -53,8 +53,8 @@ export type Manifest = {
   outside: OutsideFile[]
 }
 
-export type End = {
-  /** By path. */
+export type ArchiveEnd = {
+  /** SHA-256 of each file, by its path. */
   sha256: Record<string, string>
   /** Files of the manifest that were deleted before they were read. */
   deleted: string[]
@@ -101,7 +101,7 @@ export function isPath(path: string): boolean {
   )
 }
 
-/** `a/b` and `a` of `a/b/c`. */
+/** Returns the folders of a path: `a` and `a/b` for `a/b/c`. */
 function foldersOf(path: string): string[] {
   const parts = path.split('/')
   return parts.slice(0, -1).map((_, index) => parts.slice(0, index + 1).join('/'))
@@ -136,7 +136,7 @@ export function parseManifest(bytes: Buffer): Manifest {
 }
 
 /** @throws AppError BAD_REQUEST */
-export function parseEnd(bytes: Buffer): End {
+export function parseEnd(bytes: Buffer): ArchiveEnd {
   const { sha256, deleted } = parseObject(bytes, ENTRY.end)
   if (!isListOf(deleted, isText) || !isDigests(sha256)) {
     throw archiveFault(`${ENTRY.end} is malformed.`)
@@ -171,8 +171,8 @@ function parseObject(bytes: Buffer, name: string): Record<string, unknown> {
 }
 
 /**
- * Before the parser, which would take many bytes of memory for each value: a manifest of 256 MB could
- * have 80 million. Paths have none of these characters, so that no entry counts twice.
+ * Call it before the parser, which would take many bytes of memory for each value: a manifest of
+ * 256 MB could have 80 million. Paths have none of these characters, so that no entry counts twice.
  */
 function requireFewMarks(bytes: Buffer, name: string): void {
   let marks = 0

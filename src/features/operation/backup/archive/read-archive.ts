@@ -11,10 +11,10 @@ import { extract as createExtract, type Header } from 'tar-stream'
 import { AppError, describeError } from '../../../../base/errors.ts'
 import {
   type ArchivedFile,
+  type ArchiveEnd,
   archiveFault,
   checkPath,
   ENTRY,
-  type End,
   MAX_MANIFEST_BYTES,
   type Manifest,
   parseEnd,
@@ -38,7 +38,7 @@ type Reading = {
   missing: Map<string, ArchivedFile>
   /** SHA-256 of the files that have come, by path. */
   digests: Map<string, string>
-  end: End | undefined
+  end: ArchiveEnd | undefined
   visitor: ArchiveVisitor
   budget: Budget
 }

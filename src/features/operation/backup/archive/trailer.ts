@@ -16,21 +16,21 @@ export function formatTrailer(sha256: Buffer): Buffer {
 /** The bytes before the trailer. @throws AppError BAD_REQUEST at their end when the trailer is another */
 export async function* withoutTrailer(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   const hash = createHash('sha256')
-  let held = Buffer.alloc(0)
+  let tail = Buffer.alloc(0)
   for await (const chunk of source) {
-    const bytes = held.length === 0 ? chunk : Buffer.concat([held, chunk])
+    const bytes = tail.length === 0 ? chunk : Buffer.concat([tail, chunk])
     const end = Math.max(0, bytes.length - TRAILER_BYTES)
-    held = Buffer.from(bytes.subarray(end))
+    tail = Buffer.from(bytes.subarray(end))
     if (end === 0) continue
     const passed = bytes.subarray(0, end)
     hash.update(passed)
     yield passed
   }
-  if (!held.subarray(0, HEAD.length).equals(HEAD)) {
+  if (!tail.subarray(0, HEAD.length).equals(HEAD)) {
     throw archiveFault(
       'The file is cut off or damaged, or no backup of Pillarbox: its end is missing.',
     )
   }
-  if (held.equals(formatTrailer(hash.digest()))) return
+  if (tail.equals(formatTrailer(hash.digest()))) return
   throw archiveFault('The file is damaged: its SHA-256 is not the one at its end.')
 }

@@ -6,7 +6,13 @@ import { pipeline } from 'node:stream/promises'
 import { constants, createZstdCompress } from 'node:zlib'
 import { pack as createPack, type Pack } from 'tar-stream'
 import { hasCode } from '../../../../base/errors.ts'
-import { type ArchivedFile, archiveFault, ENTRY, type End, type Manifest } from './manifest.ts'
+import {
+  type ArchivedFile,
+  type ArchiveEnd,
+  archiveFault,
+  ENTRY,
+  type Manifest,
+} from './manifest.ts'
 import { formatTrailer } from './trailer.ts'
 
 export type Chunks = AsyncIterable<Buffer> | Iterable<Buffer>
@@ -55,7 +61,8 @@ export async function writeArchive(
     throw error
   })
   const [filled, piped] = await Promise.allSettled([filling, piping])
-  // The end of one causes an error of the other; the signal is the cause of both.
+  // A failure on one side makes the other side fail, too; after an abort, the signal is the cause
+  // of both failures.
   if (signal.aborted) throw signal.reason
   if (ended.signal.aborted && piped.status === 'rejected' && filled.status === 'rejected') {
     throw filled.reason === ended.signal.reason ? piped.reason : filled.reason
@@ -77,7 +84,7 @@ async function fill(
     const text = Buffer.from(`${JSON.stringify(value, null, 1)}\n`)
     return add(name, text.length, [text])
   }
-  const end: End = { sha256: {}, deleted: [] }
+  const end: ArchiveEnd = { sha256: {}, deleted: [] }
   await addJson(ENTRY.manifest, manifest)
   for (const file of manifest.files) {
     const chunks = await begin(read(file))
@@ -142,7 +149,7 @@ async function writeEntry(
     if (error) written.reject(error)
     else written.resolve()
   })
-  // Its failure is that of the pipeline or of the source, which is thrown below.
+  // A failure of `written` is that of the pipeline or of the source, which is thrown below.
   written.promise.catch(() => undefined)
   entry.on('error', () => undefined)
   for await (const chunk of chunks) {

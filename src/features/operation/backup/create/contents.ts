@@ -30,7 +30,10 @@ type ListOptions = { withoutSecret: boolean; maxFiles?: number }
 
 type Folder = {
   name: string
-  /** Its files only grow until they have a row, and may be large: they are read when they are archived. */
+  /**
+   * Whether its files only grow until they have a row. Such files may be large, so they are read
+   * when they are archived.
+   */
   isFrozen: boolean
   isSecret: boolean
 }

@@ -24,7 +24,7 @@ import { nativeBindingPath } from '../../../../config/addon.ts'
 import type { Loaded } from '../../../../config/load.ts'
 import { productVersion } from '../../../../config/version.ts'
 import { takeBackupLock } from '../../../../store/snapshot/backup-lock.ts'
-import { openSnapshot, type Snapshot } from '../../../../store/snapshot/snapshot.ts'
+import { type DatabaseSnapshot, openSnapshot } from '../../../../store/snapshot/snapshot.ts'
 import {
   type ArchivedFile,
   ENTRY,
@@ -34,9 +34,9 @@ import {
   type Manifest,
 } from '../archive/manifest.ts'
 import { type Chunks, type Sink, type Written, writeArchive } from '../archive/write-archive.ts'
+import { openBackupPlace, requireFolderOf } from './backup-place.ts'
 import { listDataFiles, listOutside, readConfigText, readSecrets } from './contents.ts'
 import { watchSpace } from './space-watch.ts'
-import { openTarget, requireFolderOf } from './target.ts'
 
 type BackupDeps = { loaded: Loaded; now: Now }
 
@@ -93,14 +93,14 @@ export async function createBackup(deps: BackupDeps, input: BackupInput): Promis
 async function run(given: Run): Promise<Backup> {
   const { to, loaded } = given
   if (typeof to !== 'string') return copy(given, to)
-  const target = await openTarget(to, loaded.config.database.file)
+  const place = await openBackupPlace(to, loaded.config.database.file)
   try {
-    const backup = await copy(given, target.write)
-    await readBack(target.partial, backup, given.signal)
-    await target.publish()
+    const backup = await copy(given, place.write)
+    await readBack(place.partial, backup, given.signal)
+    await place.publish()
     return { ...backup, durationMs: given.now() - given.startedAt }
   } catch (error) {
-    await target.discard()
+    await place.discard()
     throw error
   }
 }
@@ -133,7 +133,7 @@ async function copy(given: Run, sink: Sink): Promise<Backup> {
 
 /** Writes the archive while SQLite checks the snapshot. The failure of one ends both. */
 async function writeChecked(
-  snapshot: Snapshot,
+  snapshot: DatabaseSnapshot,
   content: Parameters<typeof writeArchive>[0],
   { sink, signal }: { sink: Sink; signal: AbortSignal },
 ): Promise<Written> {
@@ -155,7 +155,7 @@ async function writeChecked(
 
 async function describe(
   { loaded, withoutSecret, startedAt }: Run,
-  snapshot: Snapshot,
+  snapshot: DatabaseSnapshot,
   sources: Sources,
 ): Promise<Manifest> {
   const { config } = loaded
@@ -191,8 +191,8 @@ async function describe(
 }
 
 /**
- * A file that was written whole and is right on the disk. To unpack it again would take as long as the
- * rest, so `verify` does that.
+ * Reads the file back: it was written whole and is right on the disk. To unpack it again would take
+ * as long as the rest, so `verify` does that.
  */
 async function readBack(file: string, written: Written, signal: AbortSignal): Promise<void> {
   const hash = createHash('sha256')

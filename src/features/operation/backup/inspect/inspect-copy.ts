@@ -15,7 +15,7 @@ export type CopyFacts = { projects: number; emails: number; events: number; sche
 
 const COUNTED = [projects, emails, events]
 
-/** `tables`: those of all areas. */
+/** `tables`: the tables of all areas. */
 type Place = {
   file: string
   nativeBinding: string | undefined
@@ -71,7 +71,7 @@ function openCopy(file: string, nativeBinding: string | undefined): DatabaseCopy
   }
 }
 
-/** Names of a view, whose rows may have no end, or of nothing. */
+/** Refuses a name that belongs to nothing, or to a view, whose rows may have no end. */
 function refuseOtherTables(copy: DatabaseCopy, tables: readonly TableDuties[]): void {
   const names = copy.listTables()
   const sealed = copy.schema < knownSchema() ? [] : listSealed(tables).map(({ table }) => table)

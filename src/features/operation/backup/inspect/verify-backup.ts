@@ -20,7 +20,7 @@ export type Verified = CopyFacts & {
   manifest: Manifest
   /** Whether this program is too old to restore it. */
   isNewer: boolean
-  /** Null: the backup is without its secret. */
+  /** Null if the backup is without its secret. */
   opensSecrets: true | null
 }
 
@@ -52,7 +52,8 @@ export async function verifyBackup(
         for await (const _ of chunks);
       },
     })
-    // Without a data folder: the machine may have no server.
+    // The binding is unpacked into this folder: the machine may have no server, and so no data
+    // folder.
     const nativeBinding = nativeBindingPath(folder)
     const facts = await inspectCopy({ file, nativeBinding, tables }, manifest, unpacked.keyring)
     const opensSecrets = unpacked.keyring === null ? null : (true as const)
@@ -62,7 +63,7 @@ export async function verifyBackup(
   }
 }
 
-/** The bytes of a file of the archive that must be small. */
+/** Reads a file of the archive that must be small. */
 export async function readSmall(bytes: number, chunks: AsyncIterable<Buffer>): Promise<Buffer> {
   if (bytes > MAX_SECRETS_BYTES) throw new AppError('BAD_REQUEST', 'secrets.json is too large.')
   const parts: Buffer[] = []

@@ -1,7 +1,7 @@
 /**
  * Restores a backup into a folder that no server uses:
  *
- *   1. everything is unpacked and checked beside its place (`target-folder.ts`); each file is durable
+ *   1. everything is unpacked and checked beside its place (`data-folder.ts`); each file is durable
  *   2. the database is opened: its integrity, its schema, and whether the secret opens its keys
  *   3. the database gets its fence: what would act by itself is held (`recovery/fence-database.ts`). An
  *      older database is migrated by this
@@ -31,15 +31,15 @@ import { readArchive } from '../archive/read-archive.ts'
 import { type CopyFacts, inspectCopy, knownSchema } from '../inspect/inspect-copy.ts'
 import { readSmall } from '../inspect/verify-backup.ts'
 import {
+  deleteStaging,
   discardStaging,
   makeStaging,
-  type Place,
-  placeOf,
   publishStaging,
+  type RestorePlace,
   refuseUsed,
-  removeStaging,
   type Staging,
-} from './target-folder.ts'
+  stagedPathOf,
+} from './data-folder.ts'
 
 type RestoreDeps = {
   /** The configuration of the restored server, whose `data_dir` and database are the place of the restore. */
@@ -85,14 +85,14 @@ export async function restoreBackup(
   const nativeBinding = nativeBindingPath(config.dataDir)
   const lock = await takeServeLock(place.databaseFile, { log, nativeBinding })
   try {
-    // Once more: another restore may have ended meanwhile.
+    // A second check: another restore may have ended meanwhile.
     refuseUsed(place)
     const staging = await makeStaging(place)
     const restored = await fillAndPublish().catch(async (error: unknown) => {
       await discardStaging(place, staging)
       throw error
     })
-    await removeStaging(place, staging)
+    await deleteStaging(place, staging)
     return restored
 
     async function fillAndPublish(): Promise<Restored> {
@@ -108,7 +108,7 @@ export async function restoreBackup(
 
 async function unpack(
   source: AsyncIterable<Buffer>,
-  { place, staging }: { place: Place; staging: Staging },
+  { place, staging }: { place: RestorePlace; staging: Staging },
 ): Promise<Unpacked> {
   const found: Omit<Unpacked, 'manifest'> = { configText: undefined, secrets: null }
   const { manifest } = await readArchive(source, {
@@ -129,7 +129,7 @@ async function unpack(
         found.configText = Buffer.concat(parts)
         return
       }
-      await writeDurably(placeOf(staging, name), chunks)
+      await writeDurably(stagedPathOf(staging, name), chunks)
     },
   })
   return { ...found, manifest }
@@ -213,7 +213,10 @@ function refuseNewer({ schema, version }: Manifest): void {
 }
 
 /** The database may be on another disk than the rest; each must have space for its part. */
-async function requireSpace({ dataDir, databaseFile }: Place, { files }: Manifest): Promise<void> {
+async function requireSpace(
+  { dataDir, databaseFile }: RestorePlace,
+  { files }: Manifest,
+): Promise<void> {
   const sizeOf = (isDatabase: boolean) =>
     files
       .filter(({ path: name }) => (name === ENTRY.database) === isDatabase)

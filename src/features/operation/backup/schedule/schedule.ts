@@ -116,7 +116,10 @@ async function conclude({ store, log }: Deps, plan: Plan, state: State): Promise
   if (deleted.length > 0) log.info({ deleted }, 'old backups were deleted')
 }
 
-/** Never later than one interval from now: the clock may have been wrong at the last attempt. */
+/**
+ * Returns when the next backup is due: at most one interval from now, because the clock may have
+ * been wrong at the last attempt.
+ */
 function dueAt(last: BackupAttempt | undefined, { everyMs }: Plan, now: number): number {
   if (last === undefined) return now
   const due =
@@ -124,7 +127,7 @@ function dueAt(last: BackupAttempt | undefined, { everyMs }: Plan, now: number):
   return due > now + everyMs ? now : due
 }
 
-/** A backup by a command ends the reason, too. */
+/** Shows the reason of a failure in `/health`. A backup by a command ends the reason, too. */
 async function showHealth(deps: Deps): Promise<void> {
   const { failed } = await findLastBackup(deps)
   const reason =
@@ -174,7 +177,7 @@ function readFailure(text: string, status: number | string | null): BackupRun {
   return { error: `The process of the backup ended early (${status}).` }
 }
 
-/** The last line as an object; an empty one for anything else. */
+/** Returns the last line as an object; an empty object for anything else. */
 function parse(text: string): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(text.trim().split('\n').at(-1) ?? '')

@@ -6,7 +6,7 @@ import { type Template, templates } from '../../../../store/schema/messages.ts'
 import type { ContentClass } from '../../../../store/schema/words.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
 import type { Base } from '../../../ground/base.ts'
-import { isTemplate } from '../../../mail/templates/templates.ts'
+import { isTemplateOf } from '../../../mail/templates/templates.ts'
 import { countContacts } from '../../../people/contacts/list/count.ts'
 import { andAll, type ContactScope, scopeClause } from '../../../people/contacts/list/scope.ts'
 import { walkContacts } from '../../../people/contacts/list/walk.ts'
@@ -19,7 +19,7 @@ type CountedCampaign = CampaignAudience & Pick<Campaign, 'type'>
 export type AudienceCount = Omit<CampaignAudienceRecord, 'sample' | 'asOf'>
 
 const SAMPLE = 10
-/** Suppressions of one query, which takes some ten milliseconds. */
+/** The number of suppressions that one query reads, which takes some ten milliseconds. */
 const STRETCH = 10_000
 
 type Draft = Pick<CampaignChanges, 'type' | 'templateId'> & Pick<Template, 'projectId'>
@@ -119,7 +119,7 @@ export async function findDraftType(
   const row = await queries
     .select({ type: templates.type })
     .from(templates)
-    .where(isTemplate({ projectId, id: templateId }))
+    .where(isTemplateOf({ projectId, id: templateId }))
     .get()
   return row?.type ?? 'MARKETING'
 }

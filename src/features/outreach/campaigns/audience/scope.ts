@@ -31,7 +31,7 @@ export async function audienceScope(
   return { projectId, condition: await compileCondition(deps, { projectId, condition }) }
 }
 
-/** Those of the scope who would get a campaign of this type now. */
+/** Returns the contacts of the scope who would get a campaign of this type now. */
 export function recipientScope(scope: ContactScope, type: Campaign['type']): ContactScope {
   const isAllowed = sql`not exists (select 1 from suppressions
     where suppressions.project_id = contacts.project_id and suppressions.email = contacts.email)`
@@ -39,7 +39,10 @@ export function recipientScope(scope: ContactScope, type: Campaign['type']): Con
   return { ...scope, condition: and(scope.condition, isAllowed), subscribed }
 }
 
-/** Whom `recipientScope` leaves out, for a sentence: `who is suppressed is left out`. */
+/**
+ * Names the contacts that `recipientScope` leaves out, for a sentence: `who is suppressed is left
+ * out`.
+ */
 export function describeLeftOut(type: Campaign['type']): string {
   const who = type === 'TRANSACTIONAL' ? 'suppressed' : 'unsubscribed or suppressed'
   return `who is ${who} is left out`

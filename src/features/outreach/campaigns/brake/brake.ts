@@ -79,7 +79,10 @@ export async function brakeCampaigns(
   }
 }
 
-/** Complaints about mail that was sent since the resume: others came late and say nothing new. */
+/**
+ * Counts complaints about mail that was sent since the resume. A late complaint about earlier mail
+ * says nothing new.
+ */
 async function countComplaints(tx: Tx, progress: CampaignProgress): Promise<number> {
   const { campaignId, resumedAt } = progress
   const row = await tx.find(findComplaints, { campaignId, resumedAt })
@@ -91,7 +94,8 @@ function countSinceResume(progress: CampaignProgress): BrakeFigures {
   const since = (count: number, name: string) => Math.max(0, count - (base[name] ?? 0))
   const refusals = since(progress.refusalCount, 'refusals')
   return {
-    // A refusal for now is not among the sent emails.
+    // Temporary refusals are not among the sent emails, so there may be more refusals than sent
+    // emails.
     outcomes: Math.max(since(progress.sentCount, 'sent'), refusals),
     hardBounces: since(progress.hardBounceCount, 'hardBounces'),
     refusals,

@@ -52,8 +52,8 @@ const KINDS = {
 } as const satisfies Record<string, Kind>
 
 /**
- * An address that is tried again has not bounced. `isOld`: it was sent before the campaign was
- * resumed, and the brake counts from then.
+ * An email that is tried again does not count as a hard bounce. `isOld`: whether the email was sent
+ * before the campaign was resumed; the brake counts later ones only.
  */
 const markEmails = statement<{ campaignId: string; isOld: number }>(
   () => sql`update emails set figures = figures | ${parameter('mark')}
@@ -98,7 +98,7 @@ function kindOf(attempt: AttemptFacts): Kind | undefined {
   return isAuthenticationRefusal(attempt) ? KINDS.authentication : undefined
 }
 
-/** Attempts store the class of a reply; the reason follows from the reply again. */
+/** Attempts store only the class of a reply, so the reason is found from the reply again. */
 function isAuthenticationRefusal(attempt: AttemptFacts): boolean {
   const { replyCode, enhancedCode, replyText, host } = attempt
   if (attempt.class !== 'policy') return false

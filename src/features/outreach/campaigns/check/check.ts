@@ -4,7 +4,7 @@
  */
 import { AppError } from '../../../../base/errors.ts'
 import { displayDomain } from '../../../../formats/address/address.ts'
-import type { Finding } from '../../../../formats/compose/message-findings.ts'
+import type { MessageFinding } from '../../../../formats/compose/message-findings.ts'
 import type { Project } from '../../../../store/schema/accounts.ts'
 import type { Base } from '../../../ground/base.ts'
 import { readStoredCondition } from '../../../ground/conditions/condition.ts'
@@ -23,7 +23,7 @@ import { checkSegment } from '../../../people/segments/check.ts'
 import { type AudienceCount, countAudience } from '../audience/count.ts'
 import { audienceScope, describeLeftOut, recipientScope } from '../audience/scope.ts'
 import { type FoundCampaign, loadCampaign } from '../campaign.ts'
-import { describeFault } from '../render.ts'
+import { describePartFault } from '../render.ts'
 import { findUnfilledVariables } from './unfilled-variables.ts'
 
 type Deps = PreviewDeps & Pick<Base, 'store' | 'directory'>
@@ -37,7 +37,7 @@ export async function checkCampaign(
   deps: Deps,
   project: Project,
   id: string,
-): Promise<{ findings: Finding[] }> {
+): Promise<{ findings: MessageFinding[] }> {
   const campaign = await loadCampaign(deps.store.read, { projectId: project.id, id })
   const audience = await findAudience(deps, campaign)
   const recipients = 'scope' in audience ? await findSample(deps, audience.scope) : []
@@ -56,14 +56,14 @@ export async function checkCampaign(
     ...('scope' in audience ? await findInAudience(deps, campaign) : []),
     ...(recipients.length > 0 ? await tellNumbers(deps, campaign) : []),
   ]
-  const rank = ({ severity }: Finding) => SEVERITIES.indexOf(severity)
+  const rank = ({ severity }: MessageFinding) => SEVERITIES.indexOf(severity)
   return { findings: findings.toSorted((one, other) => rank(one) - rank(other)) }
 }
 
 async function findAudience(
   deps: Deps,
   campaign: FoundCampaign,
-): Promise<{ scope: ContactScope } | { problem: Finding }> {
+): Promise<{ scope: ContactScope } | { problem: MessageFinding }> {
   try {
     const scope = await audienceScope(deps, campaign)
     return { scope: recipientScope(scope, campaign.type) }
@@ -76,8 +76,8 @@ async function findAudience(
   }
 }
 
-/** What its filters, or those of its segment, may not do as meant. */
-async function findInAudience(deps: Deps, campaign: FoundCampaign): Promise<Finding[]> {
+/** Finds conditions, of the audience or of its segment, that may not do what was meant. */
+async function findInAudience(deps: Deps, campaign: FoundCampaign): Promise<MessageFinding[]> {
   const { projectId, audienceType, audienceCondition, segmentId } = campaign
   if (audienceType === 'SEGMENT' && segmentId !== null) {
     return (await checkSegment(deps, { projectId, id: segmentId })).findings
@@ -87,8 +87,11 @@ async function findInAudience(deps: Deps, campaign: FoundCampaign): Promise<Find
   return findMisfits(deps, { projectId, condition })
 }
 
-/** A campaign may go to more people than was meant: to everybody, or to those who left. */
-async function tellNumbers(deps: Deps, campaign: FoundCampaign): Promise<Finding[]> {
+/**
+ * Finds out whether the campaign would go to everybody or to unsubscribed contacts, which its
+ * author may not have meant.
+ */
+async function tellNumbers(deps: Deps, campaign: FoundCampaign): Promise<MessageFinding[]> {
   const isToEverybody = campaign.audienceType === 'ALL'
   if (!isToEverybody && campaign.type !== 'TRANSACTIONAL') return []
   const count = await countAudience(deps, campaign)
@@ -98,7 +101,10 @@ async function tellNumbers(deps: Deps, campaign: FoundCampaign): Promise<Finding
   ]
 }
 
-function unsubscribedRecipients({ willReceive, unsubscribedRecipients }: AudienceCount): Finding {
+function unsubscribedRecipients({
+  willReceive,
+  unsubscribedRecipients,
+}: AudienceCount): MessageFinding {
   const few = unsubscribedRecipients === 1 ? 'is unsubscribed and gets' : 'are unsubscribed and get'
   const who =
     willReceive === 1
@@ -112,7 +118,7 @@ function unsubscribedRecipients({ willReceive, unsubscribedRecipients }: Audienc
   }
 }
 
-function everybody({ willReceive, unsubscribedRecipients }: AudienceCount): Finding {
+function everybody({ willReceive, unsubscribedRecipients }: AudienceCount): MessageFinding {
   const contacts = willReceive === 1 ? 'the only contact' : `all ${format(willReceive)} contacts`
   const some = `${format(unsubscribedRecipients)} of them`
   const left = willReceive === 1 ? ', who is unsubscribed' : `, ${some} unsubscribed`
@@ -134,7 +140,7 @@ async function findSample(deps: Deps, scope: ContactScope): Promise<PreviewReade
   return []
 }
 
-function nobody({ type }: FoundCampaign): Finding {
+function nobody({ type }: FoundCampaign): MessageFinding {
   return {
     code: 'empty_audience',
     severity: 'error',
@@ -143,7 +149,7 @@ function nobody({ type }: FoundCampaign): Finding {
   }
 }
 
-async function checkSender(deps: Deps, campaign: FoundCampaign): Promise<Finding[]> {
+async function checkSender(deps: Deps, campaign: FoundCampaign): Promise<MessageFinding[]> {
   const { projectId, fromDomain } = campaign
   const domain = await deps.directory.findSenderDomain(projectId, fromDomain)
   const name = displayDomain(fromDomain)
@@ -175,7 +181,7 @@ type Texts = { project: Project; campaign: FoundCampaign; recipients: readonly P
 async function checkTexts(
   deps: Deps,
   { project, campaign, recipients }: Texts,
-): Promise<Finding[]> {
+): Promise<MessageFinding[]> {
   const readers = recipients.length === 0 ? [NO_CONTACT] : recipients
   const data = parseData(undefined)
   const sources = readers.map((reader) =>
@@ -187,7 +193,7 @@ async function checkTexts(
     isUnsubscribeLinkDue: campaign.type !== 'TRANSACTIONAL',
     hasFooter: campaign.type === 'MARKETING',
   }
-  const found = new Map<string, Finding>()
+  const found = new Map<string, MessageFinding>()
   for (const message of await deps.outbound.inspect(sources, rules)) {
     if (message === null) found.set('too_heavy', tooHeavy())
     else {
@@ -199,16 +205,16 @@ async function checkTexts(
   return [...found.values()]
 }
 
-function toFinding(fault: Parameters<typeof describeFault>[0]): Finding {
+function toFinding(fault: Parameters<typeof describePartFault>[0]): MessageFinding {
   return {
     code: 'template_fault',
     severity: 'warning',
-    message: `${describeFault(fault)}.`,
+    message: `${describePartFault(fault)}.`,
     fix: 'Correct the template: the campaign would be sent with the fault.',
   }
 }
 
-function tooHeavy(): Finding {
+function tooHeavy(): MessageFinding {
   return {
     code: 'too_heavy',
     severity: 'error',

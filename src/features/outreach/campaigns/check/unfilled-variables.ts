@@ -1,10 +1,11 @@
 /**
- * Variables that a campaign prints and that none of its recipients has. Those with a fallback, and those in tags,
- * may lack a value on purpose: they are named if no contact has them and the name seems to be a slip.
+ * Finds variables that a campaign prints and that none of its recipients has. A variable with a
+ * fallback or in a tag may lack a value on purpose: it is named only if no contact has it and the
+ * name seems to be a slip.
  */
 import { setImmediate } from 'node:timers/promises'
 import { type Effort, newEffort } from '../../../../config/layers/closest.ts'
-import type { Finding } from '../../../../formats/compose/message-findings.ts'
+import type { MessageFinding } from '../../../../formats/compose/message-findings.ts'
 import { CONTACT } from '../../../../formats/template/variables.ts'
 import { jsonValue } from '../../../../store/dialect.ts'
 import { and, sql } from '../../../../store/drizzle.ts'
@@ -21,9 +22,9 @@ import type { FoundCampaign } from '../campaign.ts'
 
 type Deps = Pick<Base, 'store'>
 
-/** Each may take a walk over the whole audience. */
+/** A bound, because each variable may take a walk over the whole audience. */
 const MAX_VARIABLES = 20
-/** Further names that no contact has are not compared with the keys. */
+/** At most this many names that no contact has are compared with the keys of contacts. */
 const MAX_COMPARED = 100
 
 const findKey = statement<{ key: string }>(
@@ -36,13 +37,13 @@ export async function findUnfilledVariables(
   deps: Deps,
   { subject, body }: Pick<FoundCampaign, 'subject' | 'body'>,
   recipients: ContactScope,
-): Promise<Finding[]> {
-  const findings: Finding[] = []
+): Promise<MessageFinding[]> {
+  const findings: MessageFinding[] = []
   const effort = newEffort()
   const keys = await listDataKeys(deps.store.read, recipients.projectId)
   const hasContact = await isKey(deps.store.read, recipients.projectId, CONTACT)
   const { printed, guarded } = nameVariables([subject, body], { hasContact })
-  // Placeholders of other services have a finding of their own.
+  // Placeholders of other services are left out: they have a finding of their own.
   const isOwn = (name: string) => !isForeignName(name)
   for (const key of printed.filter(isOwn).slice(0, MAX_VARIABLES)) {
     if (!(await isFilled(deps, recipients, key)))
@@ -53,16 +54,16 @@ export async function findUnfilledVariables(
   return findings
 }
 
-/** `keys`: those that contacts have. */
+/** `keys`: the keys in the data of contacts. */
 type Compared = { projectId: string; keys: readonly string[]; effort: Effort }
 
-/** Other work may run between two names. */
+/** Finds names that seem to be slips. Other work may run between two names. */
 async function findSlips(
   { store }: Deps,
   { projectId, keys, effort }: Compared,
   names: readonly string[],
-): Promise<Finding[]> {
-  const findings: Finding[] = []
+): Promise<MessageFinding[]> {
+  const findings: MessageFinding[] = []
   let compared = 0
   for await (const name of withoutFilled(store.read, projectId, names)) {
     const hint = suggestForSlip(name, keys, effort)
@@ -88,7 +89,7 @@ async function isFilled(
   return false
 }
 
-function toFinding(key: string, hint: string | undefined): Finding {
+function toFinding(key: string, hint: string | undefined): MessageFinding {
   return {
     code: 'unfilled_variable',
     severity: 'warning',
@@ -97,7 +98,7 @@ function toFinding(key: string, hint: string | undefined): Finding {
   }
 }
 
-function toSlip(key: string, hint: string): Finding {
+function toSlip(key: string, hint: string): MessageFinding {
   return {
     code: 'unfilled_variable',
     severity: 'info',

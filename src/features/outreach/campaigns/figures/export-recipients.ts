@@ -16,18 +16,22 @@ import {
 import { writePieces } from '../../../people/import-export/csv/pieces.ts'
 import { writeRecord, writeSparseRecord } from '../../../people/import-export/csv/writer.ts'
 import { type ExportSlots, whileExporting } from '../../../people/import-export/export-slots.ts'
-import { assertCampaign, type CampaignKey } from '../campaign.ts'
-import { type ExportedRecipient, type Outcome, walkRecipients } from './recipients.ts'
+import { type CampaignKey, requireCampaign } from '../campaign.ts'
+import {
+  type ExportedRecipient,
+  type RecipientOutcome,
+  walkOutcomeRecipients,
+} from './recipients.ts'
 
 type Deps = Pick<Base, 'store'> & { slots: ExportSlots }
 
 type ExportQuery = CampaignKey & {
-  outcome?: Outcome | undefined
+  outcome?: RecipientOutcome | undefined
   /** Whether the data of the contacts is in further columns. */
   hasData?: boolean | undefined
 }
 
-/** New ones stand at the end, for programs that read a column by its place. */
+/** New columns stand at the end, for programs that read a column by its place. */
 const RECIPIENT_COLUMNS = [
   'emailId',
   'contactId',
@@ -52,7 +56,7 @@ export function exportRecipients(
   query: ExportQuery,
 ): Promise<AsyncIterable<Uint8Array>> {
   return whileExporting(deps.slots, query.projectId, async () => {
-    await assertCampaign(deps.store.read, query)
+    await requireCampaign(deps.store.read, query)
     const { projectId, hasData = false } = query
     const columns: DataColumns = hasData
       ? await findDataColumns(deps, projectId, RECIPIENT_COLUMNS.length)
@@ -67,7 +71,7 @@ async function* write(
   columns: DataColumns,
 ): AsyncGenerator<Uint8Array> {
   yield Buffer.from(writeRecord([...RECIPIENT_COLUMNS, ...namesOf(columns)]))
-  for await (const recipients of walkRecipients(deps, query)) {
+  for await (const recipients of walkOutcomeRecipients(deps, query)) {
     const size = columns.size === 0 ? recipients.length : DATA_AT_ONCE
     for (let at = 0; at < recipients.length; at += size) {
       yield* writeSome(deps, recipients.slice(at, at + size), columns)

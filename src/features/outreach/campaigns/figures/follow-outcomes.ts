@@ -67,13 +67,13 @@ const findCampaign = statement<{ found: number }>(
 
 const linkOf = (table: string) => jsonValue(sql.raw(`${table}.data`), 'link')
 
-/** After so many clicks of an email, its further ones count for no new link. */
+/** Only the first clicks of an email, up to this number, can add a clicker to a link. */
 const MAX_CLICKS = 20
 
-/** A click must not cost more for each click before it: no more of the contact's clicks are read. */
+/** At most this many earlier clicks of the contact are read, which bounds the cost of one click. */
 const MAX_READ = 200
 
-/** The contact's clicks from the email's first one on: other mail may have been clicked meanwhile. */
+/** The contact's clicks since the first click of the email; some of them may be in other mail. */
 const earlierClicks = sql`(select earlier.email_id, ${linkOf('earlier')} as link
     from events as earlier ${indexedBy('events_contact')}
     where earlier.contact_id = click.contact_id and earlier.name = 'email.click'

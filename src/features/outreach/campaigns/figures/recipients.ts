@@ -1,5 +1,5 @@
 /**
- * Lists the recipients of a campaign, of one outcome or all of them, by cursor. Each outcome has lanes:
+ * Lists the recipients of a campaign, of one outcome or all of them, by cursor. Each outcome has paths:
  * stretches of an index, one after the other, newest email first. Mail that waits and bad ends have
  * indexes of their own; other outcomes are looked for along all emails of the campaign. A request reads
  * a bounded number of rows, so a page of a rare outcome may be short and still have a next one.
@@ -15,7 +15,7 @@ import { onShelves, type Shelf } from '../../../../store/shelves.ts'
 import { parameter, statement } from '../../../../store/statement.ts'
 import type { Base } from '../../../ground/base.ts'
 import {
-  addCounts,
+  addRowCounts,
   type CountedEnd,
   countStretches,
   type RowCount,
@@ -23,7 +23,7 @@ import {
 } from '../../../ground/list-totals.ts'
 import { type Listing, pageListing } from '../../../ground/listing.ts'
 import { UNSUBSCRIBED } from '../../../mail/messages/delivery/prepare.ts'
-import { assertCampaign, type CampaignKey } from '../campaign.ts'
+import { type CampaignKey, requireCampaign } from '../campaign.ts'
 import { UNSUBSCRIBED_FIGURE } from './marks.ts'
 
 export const OUTCOMES = [
@@ -37,13 +37,15 @@ export const OUTCOMES = [
   'skipped',
   'pending',
 ] as const
-export type Outcome = (typeof OUTCOMES)[number]
+export type RecipientOutcome = (typeof OUTCOMES)[number]
 
 export type Recipient = {
   emailId: string
   contactId: string
   email: string
-  /** When it came to the outcome, or else to the status. */
+  /**
+   * When the email came to the outcome; in the list of all recipients, when it came to its status.
+   */
   occurredAt: string
   status: string
   reason: string | null
@@ -57,12 +59,12 @@ export type ExportedRecipient = Recipient & {
 }
 
 type Key = 'number' | 'contact'
-type LaneFacts = {
+type PathFacts = {
   name: string
   index: NamedIndex
-  /** Has the literal terms of the index. */
+  /** The condition of the rows, with the literal terms of the partial index. */
   where: SQL
-  /** The index has the rows in the order of this; they are read in reverse. */
+  /** The key by which the index orders its rows, which are read in reverse. */
   key: Key
   filter: SQL
   /** The column of the instant. */
@@ -81,8 +83,8 @@ type Row = {
   clickedAt: number | null
   clicks: number
 }
-type Lane = {
-  /** Cursors have it. */
+type RecipientPath = {
+  /** The name of the path in cursors. */
   name: string
   key: Key
   findRow: Statement<Pick<Row, 'key'>>
@@ -91,16 +93,22 @@ type Lane = {
   /** The key at which the stretch ends. */
   findEnd: Statement<Pick<Row, 'key'>>
 }
-/** `after`: the key of the last row that was looked at in the lane of that position; '' at its start. */
-type Position = { lane: number; after: string }
-/** `lane`: the position of the lane that has it. */
-type PlacedRow = { row: Row; lane: number }
-/** `lane`: its name; its position in cursors of before version 31 of the schema. */
+/**
+ * `path`: the place of a path in the list of paths. `after`: the key of the last row that was
+ * looked at in this path; '' at its start.
+ */
+type Position = { path: number; after: string }
+/** `path`: the place of the row's path in the list of paths. */
+type PlacedRow = { row: Row; path: number }
+/**
+ * `lane`: the name of a path; in cursors of before version 31 of the schema, its place in the list.
+ */
 type SealedPosition = { lane: string | number; after: string; campaign: string }
 
 /**
- * Rows that the statements of a request look at, one after the other. Most pages are full after the first
- * stretch; a campaign that is being sent may have as many rows in front as `campaigns.rows_ahead`.
+ * How many rows each statement of a request looks at, one statement after the other. Most pages are
+ * full after the first stretch; a campaign that is being sent may have as many rows in front as
+ * `campaigns.rows_ahead`.
  */
 const STRETCHES = [1_000, 4_000, 15_000, 30_000]
 const EXPORTED_AT_ONCE = 1_000
@@ -115,11 +123,11 @@ const unsubscribedAt = sql`(select max(events.created_at) from events ${indexedB
     and events.email_id = emails.id)`
 const IS_UNSUBSCRIBED = sql`error = ${UNSUBSCRIBED}`
 
-/** Beyond all keys, and before them. */
+/** Keys beyond all others; `FIRST_KEYS` come before all others. */
 const LAST_KEYS = { number: Number.MAX_SAFE_INTEGER, contact: '~' } as const
 const FIRST_KEYS = { number: 0, contact: '' } as const
 
-function lane({ name, index, where, key, filter, at }: LaneFacts): Lane {
+function path({ name, index, where, key, filter, at }: PathFacts): RecipientPath {
   const column = key === 'number' ? rowNumber() : sql`contact_id`
   const rows = sql`from emails ${indexedBy(index)}
     where campaign_id = ${parameter('campaignId')} and ${where} and ${column} < ${parameter('after')}`
@@ -148,21 +156,21 @@ function lane({ name, index, where, key, filter, at }: LaneFacts): Lane {
 }
 
 const walk = (filter: SQL, at: SQL) =>
-  lane({ name: 'all', index: 'emails_campaign', where: EVERY, key: 'contact', filter, at })
+  path({ name: 'all', index: 'emails_campaign', where: EVERY, key: 'contact', filter, at })
 const onShelf = (shelf: Shelf, filter: SQL, at: SQL) =>
-  lane({
+  path({
     ...{ name: shelf, index: 'emails_campaign_shelf', where: onShelves(shelf) },
     ...{ key: 'number', filter, at },
   })
 
 const PENDING = ['deferred', 'queued', 'held', 'paused', 'pausedUntried'] as const
-/** A lane of older cursors. */
+/** A path of older cursors. */
 const SENDING = 'sending'
-/** By the position in older cursors. */
+/** The names of paths by their place in older cursors. */
 const FORMER_PENDING = [SENDING, 'deferred', 'queued', 'held', 'paused']
 
-const ALL: readonly Lane[] = [walk(EVERY, latest)]
-const LANES: Record<Outcome, readonly Lane[]> = {
+const ALL: readonly RecipientPath[] = [walk(EVERY, latest)]
+const PATHS: Record<RecipientOutcome, readonly RecipientPath[]> = {
   delivered: [walk(sql`delivered_at is not null and bounced_at is null`, sql`delivered_at`)],
   opened: [walk(sql`opened_at is not null`, sql`opened_at`)],
   clicked: [walk(sql`clicked_at is not null`, sql`clicked_at`)],
@@ -178,7 +186,7 @@ const LANES: Record<Outcome, readonly Lane[]> = {
 }
 
 type Query = CampaignKey & {
-  outcome?: Outcome | undefined
+  outcome?: RecipientOutcome | undefined
   limit: number
   /** The cursor of an earlier page, or the `emailId` of its last item. */
   cursor?: string | undefined
@@ -191,30 +199,30 @@ export async function listRecipients(
   deps: Deps,
   query: Query,
 ): Promise<Listing<Recipient, CountedEnd>> {
-  await assertCampaign(deps.store.read, query)
+  await requireCampaign(deps.store.read, query)
   const { id, limit } = query
-  const lanes = lanesOf(query.outcome)
+  const paths = pathsOf(query.outcome)
   const found: PlacedRow[] = []
-  let position: Position | undefined = await findPosition(deps, query, lanes)
+  let position: Position | undefined = await findPosition(deps, query, paths)
   for (let turn = 0; position !== undefined && turn < STRETCHES.length; ) {
     const from: Position = position
     const wanted = limit - found.length
     const stretch = STRETCHES[turn] ?? 0
-    const step: Step = await readStretch(deps, id, { lanes, position: from, wanted, stretch })
-    for (const row of step.rows) found.push({ row, lane: from.lane })
+    const step: Step = await readStretch(deps, id, { paths, position: from, wanted, stretch })
+    for (const row of step.rows) found.push({ row, path: from.path })
     position = step.next
     if (step.isFull) break
-    // The last rows of a lane do not count as a stretch.
-    if (position?.lane === from.lane) turn += 1
+    // The last rows of a path do not count as a stretch.
+    if (position?.path === from.path) turn += 1
   }
-  const seal = ({ lane: at, after }: Position) => {
-    const place = { lane: lanes[at]?.name ?? '', after, campaign: id } satisfies SealedPosition
+  const seal = ({ path: at, after }: Position) => {
+    const place = { lane: paths[at]?.name ?? '', after, campaign: id } satisfies SealedPosition
     return sealCursor(deps, 'recipients', place)
   }
   const page = pageListing({
     lines: found,
     read: async (slice) => slice.map(({ row }) => toRecipient(row)),
-    cursorOf: ({ row, lane: at }) => seal({ lane: at, after: String(row.key) }),
+    cursorOf: ({ row, path: at }) => seal({ path: at, after: String(row.key) }),
     endCursor: position === undefined ? null : seal(position),
   })
   return withTotal(deps, {
@@ -223,77 +231,82 @@ export async function listRecipients(
     whole: position === undefined ? found.length : undefined,
     query: { list: 'recipients', id, outcome: query.outcome },
     count: async () =>
-      addCounts(deps, await Promise.all(lanes.map((each) => countLane(deps, id, each)))),
+      addRowCounts(deps, await Promise.all(paths.map((each) => countPath(deps, id, each)))),
   })
 }
 
-function countLane(
+function countPath(
   { store, listTotals: { stretch } }: Deps,
   campaignId: string,
-  lane: Lane,
+  path: RecipientPath,
 ): Promise<RowCount> {
   return countStretches<string>(async (place) => {
-    const from = { campaignId, after: toKey(lane, place ?? '') }
-    const end = await store.scan.find(lane.findEnd, { ...from, offset: stretch - 1 })
-    const counted = await store.scan.find(lane.countRows, {
+    const from = { campaignId, after: toKey(path, place ?? '') }
+    const end = await store.scan.find(path.findEnd, { ...from, offset: stretch - 1 })
+    const counted = await store.scan.find(path.countRows, {
       ...from,
-      end: end?.key ?? FIRST_KEYS[lane.key],
+      end: end?.key ?? FIRST_KEYS[path.key],
     })
     return { count: counted?.count ?? 0, end: end && String(end.key) }
   })
 }
 
-/** All recipients of the outcome, some at a time. */
-export async function* walkRecipients(
+/** Yields all recipients of the outcome, some at a time. */
+export async function* walkOutcomeRecipients(
   deps: Pick<Base, 'store'>,
   { id, outcome }: Pick<Query, 'id' | 'outcome'>,
 ): AsyncGenerator<ExportedRecipient[]> {
-  const lanes = lanesOf(outcome)
-  let position: Position | undefined = { lane: 0, after: '' }
+  const paths = pathsOf(outcome)
+  let position: Position | undefined = { path: 0, after: '' }
   while (position !== undefined) {
     const size = { wanted: EXPORTED_AT_ONCE, stretch: EXPORT_STRETCH }
-    const step: Step = await readStretch(deps, id, { lanes, position, ...size })
+    const step: Step = await readStretch(deps, id, { paths, position, ...size })
     yield step.rows.map(toExported)
     position = step.next
   }
 }
 
-function lanesOf(outcome: Outcome | undefined): readonly Lane[] {
-  return outcome === undefined ? ALL : LANES[outcome]
+function pathsOf(outcome: RecipientOutcome | undefined): readonly RecipientPath[] {
+  return outcome === undefined ? ALL : PATHS[outcome]
 }
 
 /** `isFull`: more rows match than were wanted. */
 type Step = { rows: Row[]; isFull: boolean; next: Position | undefined }
-type Stretch = { lanes: readonly Lane[]; position: Position; wanted: number; stretch: number }
+type Stretch = {
+  paths: readonly RecipientPath[]
+  position: Position
+  wanted: number
+  stretch: number
+}
 
-/** Reads up to `wanted` recipients from the next `stretch` rows of a lane. */
+/** Reads up to `wanted` recipients from the next `stretch` rows of a path. */
 async function readStretch(
   { store }: Pick<Base, 'store'>,
   campaignId: string,
-  { lanes, position, wanted, stretch }: Stretch,
+  { paths, position, wanted, stretch }: Stretch,
 ): Promise<Step> {
-  const { lane: at, after } = position
-  const lane = lanes[at]
-  if (lane === undefined) throw unknownCursor()
-  const from = { campaignId, after: toKey(lane, after) }
-  const end = await store.scan.find(lane.findEnd, { ...from, offset: stretch - 1 })
-  const bounds = { ...from, end: end?.key ?? FIRST_KEYS[lane.key], limit: wanted + 1 }
-  const found = await store.scan.list(lane.listRows, bounds)
+  const { path: at, after } = position
+  const path = paths[at]
+  if (path === undefined) throw unknownCursor()
+  const from = { campaignId, after: toKey(path, after) }
+  const end = await store.scan.find(path.findEnd, { ...from, offset: stretch - 1 })
+  const bounds = { ...from, end: end?.key ?? FIRST_KEYS[path.key], limit: wanted + 1 }
+  const found = await store.scan.list(path.listRows, bounds)
   const rows = found.slice(0, wanted)
   const isFull = found.length > wanted
   if (isFull) {
-    return { rows, isFull, next: { lane: at, after: keyOf(rows) ?? after } }
+    return { rows, isFull, next: { path: at, after: keyOf(rows) ?? after } }
   }
-  return { rows, isFull, next: nextPosition(lanes, at, end) }
+  return { rows, isFull, next: nextPosition(paths, at, end) }
 }
 
 function nextPosition(
-  lanes: readonly Lane[],
+  paths: readonly RecipientPath[],
   at: number,
   end: { key: string | number } | undefined,
 ): Position | undefined {
-  if (end !== undefined) return { lane: at, after: String(end.key) }
-  return at + 1 < lanes.length ? { lane: at + 1, after: '' } : undefined
+  if (end !== undefined) return { path: at, after: String(end.key) }
+  return at + 1 < paths.length ? { path: at + 1, after: '' } : undefined
 }
 
 function keyOf(rows: readonly Row[]): string | undefined {
@@ -301,7 +314,7 @@ function keyOf(rows: readonly Row[]): string | undefined {
   return key === undefined ? undefined : String(key)
 }
 
-function toKey({ key }: Lane, after: string): string | number {
+function toKey({ key }: RecipientPath, after: string): string | number {
   if (after === '') return LAST_KEYS[key]
   return key === 'number' ? Number(after) : after
 }
@@ -309,34 +322,37 @@ function toKey({ key }: Lane, after: string): string | number {
 async function findPosition(
   deps: Deps,
   { id: campaignId, cursor }: Query,
-  lanes: readonly Lane[],
+  paths: readonly RecipientPath[],
 ): Promise<Position> {
-  if (cursor === undefined) return { lane: 0, after: '' }
+  if (cursor === undefined) return { path: 0, after: '' }
   if (!isUuid(cursor)) {
     const sealed = unsealCursor(deps, 'recipients', cursor) as SealedPosition
     if (sealed.campaign !== campaignId) throw unknownCursor()
-    return readPosition(lanes, sealed)
+    return readPosition(paths, sealed)
   }
-  for (const [at, each] of lanes.entries()) {
+  for (const [at, each] of paths.entries()) {
     const row = await deps.store.read.find(each.findRow, { campaignId, id: cursor })
-    if (row !== undefined) return { lane: at, after: String(row.key) }
+    if (row !== undefined) return { path: at, after: String(row.key) }
   }
   throw unknownCursor()
 }
 
-/** A cursor of another outcome may name a lane that this one does not have. */
-function readPosition(lanes: readonly Lane[], { lane: sealed, after }: SealedPosition): Position {
-  const name = typeof sealed === 'string' ? sealed : formerName(lanes, sealed)
-  // What was being sent is in the lanes that follow.
-  if (name === SENDING) return { lane: 0, after: '' }
-  const at = lanes.findIndex((each) => each.name === name)
-  const isOfLane = after === '' || isUuid(after) === (lanes[at]?.key === 'contact')
-  if (at === -1 || !isOfLane) throw unknownCursor()
-  return { lane: at, after }
+/** A cursor of another outcome may name a path that this one does not have. */
+function readPosition(
+  paths: readonly RecipientPath[],
+  { lane: sealed, after }: SealedPosition,
+): Position {
+  const name = typeof sealed === 'string' ? sealed : formerName(paths, sealed)
+  // Emails that are being sent had a path in older cursors; now they are in the paths that follow.
+  if (name === SENDING) return { path: 0, after: '' }
+  const at = paths.findIndex((each) => each.name === name)
+  const isOfPath = after === '' || isUuid(after) === (paths[at]?.key === 'contact')
+  if (at === -1 || !isOfPath) throw unknownCursor()
+  return { path: at, after }
 }
 
-function formerName(lanes: readonly Lane[], position: number): string | undefined {
-  return lanes === LANES.pending ? FORMER_PENDING[position] : lanes[position]?.name
+function formerName(paths: readonly RecipientPath[], position: number): string | undefined {
+  return paths === PATHS.pending ? FORMER_PENDING[position] : paths[position]?.name
 }
 
 function toExported(row: Row): ExportedRecipient {

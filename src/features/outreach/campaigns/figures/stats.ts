@@ -14,11 +14,11 @@ import { isUnfinishedOfCampaign, onShelves } from '../../../../store/shelves.ts'
 import { parameter, statement } from '../../../../store/statement.ts'
 import type { Base } from '../../../ground/base.ts'
 import {
-  assertCampaign,
   type CampaignKey,
   campaignNotFound,
   countsOf,
   isCampaign,
+  requireCampaign,
 } from '../campaign.ts'
 
 type Figures = Omit<CampaignProgress, 'campaignId' | 'projectId' | 'begunAt'>
@@ -39,7 +39,7 @@ const countWaiting = statement<{ pending: number; deferred: number }>(
 /** `uniqueClickers`: recipients who followed the link. */
 type LinkClicks = { url: string; clicks: number; uniqueClickers: number }
 
-/** Links with data of the recipient in them are as many as recipients. */
+/** A bound, because links that contain data of the recipient are as many as recipients. */
 const MAX_LINKS = 1_000
 
 /** @throws AppError CAMPAIGN_NOT_FOUND */
@@ -90,11 +90,11 @@ export async function viewStats(
  * Lists the links of a campaign that people have followed, those with most clicks first.
  * @throws AppError CAMPAIGN_NOT_FOUND
  */
-export async function listLinks(
+export async function listClickedLinks(
   { store }: Pick<Base, 'store'>,
   key: CampaignKey,
 ): Promise<LinkClicks[]> {
-  await assertCampaign(store.read, key)
+  await requireCampaign(store.read, key)
   const { url, clicks, clickers } = campaignLinks
   return store.scan
     .select({ url, clicks, uniqueClickers: clickers })

@@ -1,7 +1,7 @@
 /**
  * The campaigns that have something to do: those that are due, and those that send; and how one begins.
  */
-import { isActive } from '../../../../store/campaign-terms.ts'
+import { isActiveCampaign } from '../../../../store/campaign-terms.ts'
 import type { Db } from '../../../../store/database.ts'
 import { and, asc, eq, isNull, lte, min, sql } from '../../../../store/drizzle.ts'
 import { type Campaign, campaignProgress, campaigns } from '../../../../store/schema/campaigns.ts'
@@ -26,7 +26,7 @@ const isSending = and(eq(campaigns.status, 'SENDING'), isNull(campaigns.pausedAt
 
 const selectSending = statement((db) =>
   selectActive(db)
-    .where(and(isActive, isSending))
+    .where(and(isActiveCampaign, isSending))
     .orderBy(asc(campaignProgress.begunAt), asc(campaigns.id)),
 )
 
@@ -46,7 +46,7 @@ const selectNextDue = statement((db) =>
   db
     .select({ at: min(campaigns.scheduledFor) })
     .from(campaigns)
-    .where(and(isActive, eq(campaigns.status, 'SCHEDULED'), isNull(campaigns.pausedAt))),
+    .where(and(isActiveCampaign, eq(campaigns.status, 'SCHEDULED'), isNull(campaigns.pausedAt))),
 )
 
 /** The campaigns that send and are not paused, oldest first. */
@@ -55,21 +55,27 @@ export function listSending(queries: Pick<Tx, 'list'>): Promise<ActiveCampaign[]
 }
 
 /** Finds a campaign that sends; undefined if it is paused, cancelled, at its end or gone. */
-export function findSending(tx: Tx, id: string): Promise<ActiveCampaign | undefined> {
+export function findSendingCampaign(tx: Tx, id: string): Promise<ActiveCampaign | undefined> {
   return tx.find(selectSendingById, { id })
 }
 
 /** Lists the campaigns whose time has come, also while the server was down. */
-export function listDue({ store, now }: Pick<Base, 'store' | 'now'>): Promise<CampaignKey[]> {
+export function listDueCampaigns({
+  store,
+  now,
+}: Pick<Base, 'store' | 'now'>): Promise<CampaignKey[]> {
   return store.read.list(selectDue, { at: now() })
 }
 
 /** Returns when the next scheduled campaign that is not paused is due (epoch ms); null without any. */
-export async function findNextDue({ store }: Pick<Base, 'store'>): Promise<number | null> {
+export async function findNextDueCampaign({ store }: Pick<Base, 'store'>): Promise<number | null> {
   return (await store.read.find(selectNextDue))?.at ?? null
 }
 
-/** Starts a due campaign, unless another call was faster. Its expansion finds any trouble. */
+/**
+ * Starts a due campaign, unless another call was faster. The expansion finds whether the campaign
+ * can be sent.
+ */
 export async function fire(
   { store, now }: Pick<Base, 'store' | 'now'>,
   key: CampaignKey,
@@ -101,7 +107,7 @@ export async function beginSending(
 
 function isDue(at: number | ReturnType<typeof parameter>) {
   return and(
-    isActive,
+    isActiveCampaign,
     eq(campaigns.status, 'SCHEDULED'),
     isNull(campaigns.pausedAt),
     lte(campaigns.scheduledFor, at),

@@ -6,7 +6,7 @@
 import type { NamesKey } from '../../../../formats/template/named-keys.ts'
 import type { Base } from '../../../ground/base.ts'
 import type { RecipientRow } from '../../../people/contacts/list/row.ts'
-import { type WalkedRows, walkRecipients } from '../../../people/contacts/list/walk.ts'
+import { type WalkedRows, walkCampaignContacts } from '../../../people/contacts/list/walk.ts'
 import { pauseInTx } from '../stopping.ts'
 import type { ActiveCampaign } from './active.ts'
 import { planSending, type SendingPlan } from './plan.ts'
@@ -14,7 +14,7 @@ import {
   mayGet,
   type StretchContact,
   type StretchDeps,
-  toContact,
+  toStretchContact,
   writeStretch,
 } from './stretch.ts'
 
@@ -24,7 +24,7 @@ const TRANSACTION_MS = 12
 const FIRST_SIZE = 10
 const MIN_SIZE = 5
 const MAX_SIZE = 1_000
-/** Then the plan, the audience's condition and what was read of it are made anew. */
+/** After this time the plan, the audience's condition and the read contacts are made anew. */
 const MAX_AGE_MS = 10_000
 
 export type ExpansionDeps = StretchDeps & Pick<Base, 'directory' | 'campaignNotifier'>
@@ -51,7 +51,7 @@ const NOTHING: Pass = { inserted: 0, isReading: false, isFull: false }
 type Reading = {
   plan: SendingPlan
   pages: AudiencePages
-  /** What is left of the page that is being written. */
+  /** The rest of the page that is being written. */
   page: AudiencePage | undefined
   after: number
   openedAt: number
@@ -78,7 +78,9 @@ export function createExpansion(
     return { plan, pages, page: undefined, after, openedAt: performance.now() }
   }
 
-  /** Returns undefined if the campaign does not send any more, or at another pace. */
+  /**
+   * Writes a stretch. Returns undefined if the campaign does not send any more, or at another pace.
+   */
   async function writeNext(
     from: Reading,
     page: AudiencePage,
@@ -107,7 +109,8 @@ export function createExpansion(
       if (written === undefined) return { inserted, isReading: false, isFull }
       inserted += written
     }
-    // After a failure, or if the campaign ended, the stored position counts.
+    // A failure, or an ended campaign, does not get here: the next reading then begins at the
+    // stored position.
     if (ageOf(from.openedAt) < MAX_AGE_MS) reading = from
     return { inserted, isReading: false, isFull }
   }
@@ -147,19 +150,19 @@ function ageOf(instant: number): number {
   return performance.now() - instant
 }
 
-/** Undefined if nothing was measured. */
+/** Returns the size of the next stretch; undefined if nothing was measured. */
 function nextSize(count: number, tookMs: number): number | undefined {
   if (count === 0) return undefined
   const fitting = Math.round((count * TRANSACTION_MS) / Math.max(tookMs, 0.5))
   return Math.min(MAX_SIZE, Math.max(MIN_SIZE, fitting))
 }
 
-/** `upTo`: all contacts up to this number are in this page, in an earlier one or not meant. */
+/** `upTo`: no contact up to this number is in a later page. */
 type AudiencePage = {
   contacts: StretchContact[]
   upTo: number
   isLast: boolean
-  /** Of `performance.now()`. */
+  /** When the page was read, by `performance.now()`. */
   readAt: number
 }
 
@@ -176,7 +179,7 @@ function readAudience(
   { scope, isForAll }: Pick<SendingPlan, 'scope' | 'isForAll'>,
   { after, lastNumber, wake }: { after: number; lastNumber: number; wake: () => void },
 ): AudiencePages {
-  const walk = walkRecipients(deps, scope, { size: PAGE, after, isForAll })
+  const walk = walkCampaignContacts(deps, scope, { size: PAGE, after, isForAll })
   let read: { page: AudiencePage } | { error: unknown } | undefined
 
   async function readNext(): Promise<void> {
@@ -202,13 +205,13 @@ function readAudience(
   }
 }
 
-/** Contacts behind `lastNumber` did not exist when the campaign began. */
+/** Leaves out contacts behind `lastNumber`: they did not exist when the campaign began. */
 function toPage({ rows, upTo }: WalkedRows<RecipientRow>, lastNumber: number): AudiencePage {
   const isLast = upTo === undefined || upTo >= lastNumber
   const meant = isLast ? rows.filter(([number]) => number <= lastNumber) : rows
   return {
     contacts: meant.map(([number, id, , address, subscribed, data]) =>
-      toContact({ number, id, address, subscribed, data }),
+      toStretchContact({ number, id, address, subscribed, data }),
     ),
     upTo: isLast ? lastNumber : upTo,
     isLast,

@@ -84,7 +84,10 @@ const findLastRow = statement<{ last: number | null }>(
   () => sql`select max(${rowNumber()}) as last from emails`,
 )
 
-/** The suppressed emails that were inserted after that row. No others are read: few are suppressed. */
+/**
+ * Lists the suppressed emails that were inserted after the row `last`. Other emails are not read:
+ * few are suppressed.
+ */
 const listSuppressed = statement<{ id: string; contactId: string; recipient: string }>(
   () => sql`select id, contact_id as "contactId", recipient
     from emails ${indexedBy('emails_campaign_shelf')}
@@ -93,7 +96,7 @@ const listSuppressed = statement<{ id: string; contactId: string; recipient: str
     order by ${rowNumber('emails')}`,
 )
 
-/** Those contacts whose address is suppressed. `contacts`: pairs of number and address. */
+/** Lists the contacts whose address is suppressed. `contacts`: pairs of number and address. */
 const listListed = statement<CurrentContact>(
   () => sql`select ${contact()} from ${eachOf(parameter('contacts'))} as row
     ${orderedJoin()} suppressions on suppressions.project_id = ${parameter('projectId')}
@@ -123,7 +126,7 @@ type InsertedRows = {
   current: CurrentContact[] | undefined
 }
 
-export async function insertDrafts(
+export async function insertRecipientEmails(
   tx: Tx,
   shared: SharedColumns,
   drafts: readonly DraftRow[],
@@ -143,7 +146,7 @@ export async function insertDrafts(
   }
 }
 
-/** Returns those contacts whose address is suppressed. */
+/** Returns the given contacts whose address is suppressed. */
 export function findListed(
   tx: Tx,
   projectId: string,

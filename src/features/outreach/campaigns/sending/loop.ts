@@ -18,10 +18,10 @@ import { loadCampaign, usageCategoryOf } from '../campaign.ts'
 import { pauseInTx } from '../stopping.ts'
 import {
   type ActiveCampaign,
-  findNextDue,
-  findSending,
+  findNextDueCampaign,
+  findSendingCampaign,
   fire,
-  listDue,
+  listDueCampaigns,
   listSending,
 } from './active.ts'
 import { createExpansion, type Expansion, type ExpansionDeps } from './expansion.ts'
@@ -95,13 +95,14 @@ async function makePass(
 ): Promise<number> {
   const { deps, room } = state
   if (campaign.maxPerHour !== null) {
-    // `settle-stopped.ts` puts its emails aside first, and then wakes this loop.
+    // `settle-stopped.ts` first puts aside the emails with old slots, and then wakes this loop.
     if (campaign.hasOldSlots) return RECHECK_MS
     const waitMs = await releasePaced(deps, campaign)
     if (waitMs !== undefined) return Math.min(RECHECK_MS, waitMs)
   }
   if (campaign.expandedAt !== null) return (await endIfDone(deps, campaign)) ? 0 : RECHECK_MS
-  // Queued mail goes out; more emails would take the space that their outcomes need.
+  // On a full disk no emails are made: they would take the space that the outcomes of queued mail
+  // need.
   if (deps.disk.isLow()) return RECHECK_MS
   const own = makingStateOf(state, campaign)
   const restMs = own.restUntil - performance.now()
@@ -136,7 +137,10 @@ async function makePass(
   return nextRestMs
 }
 
-/** A campaign of a new project goes on when the project may send more (`limits.new_project_daily`). */
+/**
+ * Returns how many emails the project may send while it is new (`limits.new_project_daily`). A
+ * campaign that must wait goes on when the project may send more.
+ */
 async function findAllowed(deps: CampaignsDeps, { projectId }: ActiveCampaign): Promise<number> {
   if (deps.config.limits.newProjectDaily === 0) return Number.POSITIVE_INFINITY
   const project = await deps.directory.findProject(projectId)
@@ -144,7 +148,7 @@ async function findAllowed(deps: CampaignsDeps, { projectId }: ActiveCampaign): 
   return findAllowance(deps, deps.store.read, { project, at: deps.now() })
 }
 
-/** How many more emails the limits of the project by the month allow. */
+/** Returns how many more emails the monthly limits of the project allow. */
 function findUnused(deps: CampaignsDeps, campaign: ActiveCampaign): Promise<number> {
   const { projectId } = campaign
   const category = usageCategoryOf(campaign)
@@ -169,7 +173,7 @@ async function fireDue(state: LoopState): Promise<number> {
   const { deps } = state
   if (deps.disk.isLow()) return RECHECK_MS
   let isFailed = false
-  for (const key of await listDue(deps)) {
+  for (const key of await listDueCampaigns(deps)) {
     const isFired = await guard(state, key.id, async () => {
       await fire(deps, key)
       return true
@@ -180,7 +184,7 @@ async function fireDue(state: LoopState): Promise<number> {
 }
 
 async function untilNextDue(deps: CampaignsDeps): Promise<number> {
-  const at = await findNextDue(deps)
+  const at = await findNextDueCampaign(deps)
   if (at === null) return MAX_WAIT_MS
   return Math.min(MAX_WAIT_MS, Math.max(1, at - deps.now()))
 }
@@ -213,7 +217,7 @@ async function endIfDone(
 ): Promise<boolean> {
   if ((await store.read.find(findWaiting, { campaignId: id })) !== undefined) return false
   return store.write(async (tx) => {
-    const active = await findSending(tx, id)
+    const active = await findSendingCampaign(tx, id)
     if (active === undefined || active.expandedAt === null) return false
     if ((await tx.find(findWaiting, { campaignId: id })) !== undefined) return false
     const { projectId } = active
@@ -232,7 +236,7 @@ async function endIfDone(
 /** Pauses a campaign whose project has used up a limit of its emails in a month, unless the limit was raised. */
 async function pauseAtLimit(deps: CampaignsDeps, { id, projectId }: ActiveCampaign): Promise<void> {
   await deps.store.write(async (tx) => {
-    const active = await findSending(tx, id)
+    const active = await findSendingCampaign(tx, id)
     if (active === undefined || active.expandedAt !== null) return
     const asked = { projectId, category: usageCategoryOf(active), at: deps.now() }
     if ((await findUsageAllowance(deps, tx, asked)) > 0) return

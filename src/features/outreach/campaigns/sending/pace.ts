@@ -22,7 +22,7 @@ import type { Base } from '../../../ground/base.ts'
 import { notifyReleased } from '../../../mail/messages/queue/aside.ts'
 import type { QueueNotifier } from '../../../mail/messages/queue/notifier.ts'
 import { findUntried, releaseUntried } from '../waiting-rows.ts'
-import { type ActiveCampaign, findSending } from './active.ts'
+import { type ActiveCampaign, findSendingCampaign } from './active.ts'
 
 type Paced = Pick<ActiveCampaign, 'maxPerHour' | 'pacedAt'>
 
@@ -50,7 +50,7 @@ const NONE: Ahead = { ready: 0, all: 0, due: 0 }
 
 const COUNT_EVERY_MS = 1_000
 
-/** The bound of all waiting emails, in bounds of those that could go. */
+/** All waiting emails together have this many times the bound of those that could go. */
 const ALL_BOUNDS = 10
 
 const countLanes = statement<{ domain: string; projectId: string; emails: number; due: number }>(
@@ -104,9 +104,9 @@ export function restartPace(
 }
 
 /**
- * The last slot is within the next minute, and the one after it at most one interval later. Slots that
- * begin later were given under a lower `maxPerHour`, or by a clock that was ahead: they begin at the
- * end of that minute.
+ * Returns when the next slot begins. The last slot is within the next minute, so the next one
+ * begins at most one interval later. A later start was given under a lower `maxPerHour`, or by a
+ * clock that was ahead: the end of that minute takes its place.
  */
 function startOf(
   { maxPerHour, pacedAt }: { maxPerHour: number; pacedAt: number },
@@ -121,8 +121,9 @@ function intervalOf(maxPerHour: number): number {
 }
 
 /**
- * Gives the emails of a paced campaign that were put aside new slots, at most a minute ahead. No other emails are
- * made meanwhile. Returns after how many ms to call again at the earliest; undefined if no such email waits.
+ * Gives new slots, at most a minute ahead, to emails of a paced campaign that were put aside. No
+ * other emails are made meanwhile. Returns after how many ms to call again at the earliest;
+ * undefined if no such email waits.
  */
 export async function releasePaced(
   deps: ReleaseDeps,
@@ -137,7 +138,7 @@ export async function releasePaced(
 }
 
 async function releaseSome({ now, queueNotifier }: ReleaseDeps, tx: Tx, id: string): Promise<void> {
-  const active = await findSending(tx, id)
+  const active = await findSendingCampaign(tx, id)
   if (active === undefined || active.maxPerHour === null || active.hasOldSlots) return
   const at = now()
   const released = await tx.list(releaseUntried, {

@@ -24,20 +24,20 @@ export type SendingPlan = {
 }
 
 /** Why a campaign cannot go on until somebody does something. */
-export type Trouble = { trouble: PauseReason; campaign: FoundCampaign }
+export type CampaignTrouble = { trouble: PauseReason; campaign: FoundCampaign }
 
 type Deps = Pick<Base, 'store' | 'directory' | 'now'>
 
 /**
- * `isKept`: that of an earlier plan. The text of a campaign that sends does not change, and to parse it
- * takes up to 50 ms.
+ * `isKept`: may come from an earlier plan, because the text of a campaign that sends does not
+ * change, and to parse it takes up to 50 ms.
  * @throws AppError CAMPAIGN_NOT_FOUND, DATABASE_ERROR
  */
 export async function planSending(
   deps: Deps,
   { projectId, id }: Pick<ActiveCampaign, 'projectId' | 'id'>,
   isKept?: NamesKey,
-): Promise<SendingPlan | Trouble> {
+): Promise<SendingPlan | CampaignTrouble> {
   const campaign = await loadCampaign(deps.store.read, { projectId, id })
   const project = await deps.directory.findProject(projectId)
   if (project === undefined || project.isDisabled) return { trouble: 'project_disabled', campaign }
@@ -64,7 +64,10 @@ function keysKeptBy({ subject, body }: FoundCampaign): NamesKey {
   return (key) => key === 'locale' || isNamed(key)
 }
 
-async function findScope(deps: Deps, campaign: FoundCampaign): Promise<ContactScope | Trouble> {
+async function findScope(
+  deps: Deps,
+  campaign: FoundCampaign,
+): Promise<ContactScope | CampaignTrouble> {
   if (campaign.audienceType === 'SEGMENT' && campaign.segment === null) {
     return { trouble: 'segment_missing', campaign }
   }

@@ -19,12 +19,12 @@ import { countAllowed, findAllowance } from '../../../mail/messages/accept/new-p
 import { recordEnded } from '../../../mail/messages/outcome/end-emails.ts'
 import { giveUpAfterMs } from '../../../mail/messages/queue/give-up-after.ts'
 import type { QueueNotifier } from '../../../mail/messages/queue/notifier.ts'
-import { type ActiveCampaign, findSending } from './active.ts'
+import { type ActiveCampaign, findSendingCampaign } from './active.ts'
 import {
   type CurrentContact,
   type DraftRow,
   findListed,
-  insertDrafts,
+  insertRecipientEmails,
   type SharedColumns,
 } from './insert-rows.ts'
 import { slotsOf } from './pace.ts'
@@ -38,7 +38,7 @@ export type StretchDeps = Pick<
   outbound: Pick<Base['outbound'], 'siteOf' | 'pauseOf'>
 }
 
-/** `data`: not read of a contact who gets no mail. */
+/** `data`: not read, and null, if the contact gets no mail. */
 export type StretchContact = {
   number: number
   id: string
@@ -47,7 +47,9 @@ export type StretchContact = {
   data: ContactData | null
 }
 
-/** `upTo`: the number of the last contact that is done with; `isLast`: there are no more. */
+/**
+ * `upTo`: contacts up to this number are done with after the stretch. `isLast`: no contact is left.
+ */
 export type Stretch = { contacts: readonly StretchContact[]; upTo: number; isLast: boolean }
 
 /** `inserted`: the number of rows; `tookMs`: the time of the transaction. */
@@ -66,7 +68,7 @@ export function writeStretch(
   const { id, projectId } = plan.campaign
   const write = async (tx: Tx) => {
     const begunAt = performance.now()
-    const active = await findSending(tx, id)
+    const active = await findSendingCampaign(tx, id)
     if (active?.cursor !== after || active.expandedAt !== null) return undefined
     if (active.maxPerHour !== plan.campaign.maxPerHour) return undefined
     const { project } = plan
@@ -85,7 +87,9 @@ export function writeStretch(
   return deps.store.write(write, { heavyFor: projectId })
 }
 
-/** Whether the contact gets the campaign. One that does not may still get a row that says why. */
+/**
+ * Whether the contact gets the campaign. A contact who does not may still get a row that says why.
+ */
 export function mayGet(
   { isForAll }: Pick<SendingPlan, 'isForAll'>,
   { subscribed }: Pick<StretchContact, 'subscribed'>,
@@ -109,12 +113,12 @@ async function writeRows(
   const { dueAt, pacedAt } = slotsOf(active, { count: wanted.length, now: at })
   const drafts = wanted.flatMap((contact, index) => draftRow(plan, contact, dueAt(index)))
   const shared = await sharedColumns(deps, tx, { plan, at })
-  const done = await insertDrafts(tx, shared, drafts)
+  const done = await insertRecipientEmails(tx, shared, drafts)
   let { inserted } = done
   const { suppressed } = done
   const unsubscribed = stretch.contacts.filter((contact) => !isWanted(contact))
   if (done.current !== undefined) {
-    const current = done.current.map(toContact)
+    const current = done.current.map(toStretchContact)
     const again = await insertMoved(tx, { plan, shared, drafts, current })
     inserted += again.inserted
     suppressed.push(...again.suppressed)
@@ -141,7 +145,7 @@ async function writeRows(
   return { inserted, suppressed: suppressed.length }
 }
 
-/** Contacts whose address changed after they were read. */
+/** Inserts the emails of contacts whose address changed after they were read. */
 async function insertMoved(
   tx: Tx,
   {
@@ -162,18 +166,18 @@ async function insertMoved(
     if (draft === undefined || draft.recipient === contact.address) return []
     return draftRow(plan, contact, draft.dueAt)
   })
-  return insertDrafts(tx, shared, moved)
+  return insertRecipientEmails(tx, shared, moved)
 }
 
-export function toContact(contact: CurrentContact): StretchContact {
+export function toStretchContact(contact: CurrentContact): StretchContact {
   const { number, id, address, subscribed, data } = contact
   const parsed = data === null ? null : (parseJsonText(data) as ContactData)
   return { number, id, address, subscribed: subscribed === 1, data: parsed }
 }
 
 /**
- * A suppression unsubscribes its contact, too. Such a contact gets a SUPPRESSED row all the same, so
- * that it can be found out why it got nothing.
+ * Inserts a SUPPRESSED row for each contact whose address is suppressed. The suppression has
+ * unsubscribed the contact, too; the row shows why the contact got nothing.
  */
 async function insertListed(
   tx: Tx,
@@ -183,10 +187,10 @@ async function insertListed(
     contacts,
   }: { plan: SendingPlan; shared: SharedColumns; contacts: readonly StretchContact[] },
 ) {
-  if (contacts.length === 0) return insertDrafts(tx, shared, [])
+  if (contacts.length === 0) return insertRecipientEmails(tx, shared, [])
   const listed = await findListed(tx, shared.projectId, contacts)
-  const drafts = listed.flatMap((contact) => draftRow(plan, toContact(contact), shared.at))
-  return insertDrafts(tx, { ...shared, isForAll: true }, drafts)
+  const drafts = listed.flatMap((contact) => draftRow(plan, toStretchContact(contact), shared.at))
+  return insertRecipientEmails(tx, { ...shared, isForAll: true }, drafts)
 }
 
 function draftRow(
@@ -204,10 +208,10 @@ function draftRow(
   return [{ id: newId(), number, contactId, recipient, recipientDomain, variables, dueAt }]
 }
 
-/** Also for the key `__proto__`. */
-function setOwn(target: ContactData, key: string, value: unknown): void {
-  if (key !== '__proto__') target[key] = value
-  else Object.defineProperty(target, key, { value, enumerable: true })
+/** Sets an own property, also for the key `__proto__`. */
+function setOwn(record: ContactData, key: string, value: unknown): void {
+  if (key !== '__proto__') record[key] = value
+  else Object.defineProperty(record, key, { value, enumerable: true })
 }
 
 async function sharedColumns(
@@ -239,8 +243,8 @@ async function sharedColumns(
 }
 
 /**
- * Once for each domain: with the earliest of its rows. A paused site is visited when it may be tried:
- * before, the queue would only write the reason to each row.
+ * Notifies the queue once for each domain, with the due time of its earliest row. A paused site is
+ * visited when it may be tried: before, the queue would only write the reason to each row.
  */
 function notifyQueue(
   { queueNotifier, outbound }: StretchDeps,

@@ -24,7 +24,7 @@ import type { Tx } from '../../../../store/write/transaction.ts'
 import type { Base } from '../../../ground/base.ts'
 import { findFence } from '../../../ground/fence/rows.ts'
 import {
-  addCounts,
+  addRowCounts,
   type CountedEnd,
   countStretches,
   type RowCount,
@@ -128,7 +128,7 @@ export async function listDeliveries(
     const counts = statuses.map((each) =>
       countStatus(deps, { endpointId: key.id, status: each, from }),
     )
-    return addCounts(deps, await Promise.all(counts))
+    return addRowCounts(deps, await Promise.all(counts))
   }
   const whole = last === undefined ? lines.filter(isShown).length : undefined
   const query = { list: 'deliveries', id: key.id, status }
@@ -166,10 +166,10 @@ export function toDeliveryRecord(
   endpoint: Pick<WebhookEndpoint, 'failedThrough'> & { fencedThrough?: number | undefined },
 ): DeliveryRecord {
   const { id, endpointId, eventId, attempts, statusCode, response, durationMs, dueAt } = row
-  // A job writes into the row later that its endpoint was disabled.
+  // Such a row ended with its endpoint; a job writes that into the row later.
   const isEnded = row.status === 'PENDING' && row.number <= endpoint.failedThrough
-  const isHeld = dueAt !== null && !isEnded && row.number <= (endpoint.fencedThrough ?? 0)
-  const isWaiting = dueAt !== null && !isEnded && !isHeld
+  const isFenced = dueAt !== null && !isEnded && row.number <= (endpoint.fencedThrough ?? 0)
+  const isWaiting = dueAt !== null && !isEnded && !isFenced
   return {
     ...{ id, endpointId, eventId },
     event: row.eventName,
@@ -182,7 +182,7 @@ export function toDeliveryRecord(
     lastAttemptAt: formatOptionalInstant(row.lastAttemptAt),
     nextAttemptAt: isWaiting ? formatInstant(dueAt || row.lastAttemptAt || row.createdAt) : null,
     completedAt: formatOptionalInstant(row.completedAt),
-    heldReason: isHeld ? 'restored' : null,
+    heldReason: isFenced ? 'restored' : null,
   }
 }
 

@@ -22,7 +22,7 @@ import { endpointIsDisabled } from './replay.ts'
 
 export const REPLAY_KIND = 'replay-webhooks'
 const MAX_BACK_MS = 30 * DAY_MS
-/** A clock of the client that is a little behind. */
+/** How far the clock of a client may be behind. */
 const TOLERANCE_MS = 60_000
 const PACE: Pace = { rows: 500, rest: 'none' }
 

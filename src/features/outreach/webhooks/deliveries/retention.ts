@@ -14,8 +14,8 @@ const PACE: Pace = { rows: 200, rest: 'event loop' }
 
 type Aged = { number: number; status: WebhookStatus; createdAt: number; completedAt: number | null }
 
-/** In the order of the rows, which is that of their creation. */
-export const listAged = statement<Aged>(
+/** Lists deliveries in the order of their numbers, which is that of their creation. */
+export const listAgedDeliveries = statement<Aged>(
   () => sql`select number, status, created_at as "createdAt", completed_at as "completedAt"
     from webhook_deliveries where number > ${parameter('after')} order by number limit ${PAGE}`,
 )
@@ -46,7 +46,7 @@ async function* listExpired({ store, now }: Pick<Base, 'store' | 'now'>): AsyncG
   const at = now()
   let after = 0
   for (;;) {
-    const page = await store.scan.list(listAged, { after })
+    const page = await store.scan.list(listAgedDeliveries, { after })
     yield page.filter((row) => isExpired(row, at)).map(({ number }) => number)
     const last = page.at(-1)
     if (last === undefined || page.length < PAGE || last.createdAt > at - SUCCESS_MS) return

@@ -17,12 +17,12 @@ import { describeError } from '../../../../base/errors.ts'
 import type { Log } from '../../../../base/log.ts'
 import { startLoop } from '../../../../work/loop.ts'
 import { createTaskLines, nextWidth, type Started, type TaskLine } from './task-lines.ts'
-import type { Task, TaskKey, TaskResult, TaskSource } from './task-source.ts'
+import type { DispatchResult, Task, TaskKey, TaskSource } from './task-source.ts'
 
 export type Dispatcher = {
-  /** Tasks of the key are due at `dueAt`. */
+  /** Tells that tasks of the key are due at `dueAt`. */
   notify(key: TaskKey, dueAt: number): void
-  /** What was read of the key is void; it is read again. */
+  /** Drops what was read of the key, and reads it again. */
   refresh(key: TaskKey): void
   /** Lists all keys again. */
   reload(): void
@@ -34,7 +34,7 @@ type Deps = { log: Log; now: Now }
 type Waiting<Result> = { key: TaskKey; result: Result }
 
 const STALL_MS = 2 * SECOND_MS
-/** After a failure of the database. */
+/** The wait after a failure of the database. */
 const RETRY_MS = SECOND_MS
 const MAX_WAIT_MS = MINUTE_MS
 const MIN_WAIT_MS = 5
@@ -46,7 +46,7 @@ const LINGER_MS = 10
 /** How long requests may still take at a stop. */
 const STOP_MS = 3 * SECOND_MS
 
-export function startDispatcher<Item extends Task, Result extends TaskResult>(
+export function startDispatcher<Item extends Task, Result extends DispatchResult>(
   { log, now }: Deps,
   source: TaskSource<Item, Result>,
 ): Dispatcher {
@@ -88,7 +88,7 @@ export function startDispatcher<Item extends Task, Result extends TaskResult>(
     const result = await attempt(line, task)
     clearTimeout(stalls)
     lines.end(started)
-    if (result === undefined) line.held.delete(task.number)
+    if (result === undefined) line.taken.delete(task.number)
     else {
       setWidth(line, nextWidth(line.width, result.hasAnswered))
       unrecorded.push({ key: line, result })
@@ -125,7 +125,8 @@ export function startDispatcher<Item extends Task, Result extends TaskResult>(
   }
 
   async function recordAll(): Promise<void> {
-    // The results of a batch that failed are recorded one by one: a result that cannot be holds up no other.
+    // The number of results to record one by one: all of a batch that failed, so that a result
+    // which cannot be recorded holds up no other.
     let single = 0
     while (unrecorded.length > 0) {
       if (single === 0 && unrecorded.length < MAX_BATCH && !isStopping) await wait(LINGER_MS)
@@ -150,7 +151,7 @@ export function startDispatcher<Item extends Task, Result extends TaskResult>(
 
   function release(key: TaskKey, { number, dueAt }: Result): void {
     const line = lines.open(key)
-    line.held.delete(number)
+    line.taken.delete(number)
     if (dueAt !== null) setDue(line, dueAt)
     consider(line)
   }
@@ -174,7 +175,7 @@ export function startDispatcher<Item extends Task, Result extends TaskResult>(
     for (const line of toLoad) {
       if (loads >= MAX_LOADS || !lines.hasRoom()) return
       const limit = lines.roomToRead(line)
-      // The end of a request of the line considers it again, or that of any request.
+      // The line is considered again when one of its requests ends, or any other request.
       if (limit === 0) continue
       toLoad.delete(line)
       load(line, limit)
@@ -185,9 +186,9 @@ export function startDispatcher<Item extends Task, Result extends TaskResult>(
     loads += 1
     line.isLoading = true
     line.dueAt = null
-    const held = new Set(line.held)
+    const taken = new Set(line.taken)
     try {
-      const { tasks, nextDueAt } = await source.take(line, { held, limit, now: now() })
+      const { tasks, nextDueAt } = await source.take(line, { taken, limit, now: now() })
       if (line.isStale) line.dueAt = 0
       else lines.addReady(line, tasks)
       if (nextDueAt !== null) line.dueAt = Math.min(line.dueAt ?? nextDueAt, nextDueAt)

@@ -6,7 +6,7 @@
  *   project   has at most 300 requests in flight
  *   all       at most 400 that are younger than two seconds, and 1,000 together. Lines that are known
  *             to be slow get no further request while 300 requests are older than that
- *   memory    tasks and requests take 64 MB. A project may have as much of it as it leaves free for
+ *   memory    tasks and requests take 64 MB. A project may have as much of it leaves free for
  *             others, so that no project whose servers hang takes all; one request it may always have
  *
  * Projects take turns, and so do the lines of a project.
@@ -20,8 +20,8 @@ const MAX_OF_PROJECT = 300
 const MAX_YOUNG = 400
 const MAX_STALLED = 300
 const MAX_ACTIVE = 1_000
-/** Requests that were answered and are not recorded yet, beside those in flight. */
-const MAX_HELD = 4 * MAX_WIDTH
+/** Tasks of a line in flight or not recorded yet, at most. */
+const MAX_TAKEN = 4 * MAX_WIDTH
 export const MAX_BYTES = 64 * 1024 * 1024
 
 export type TaskLine<Item> = TaskKey & {
@@ -29,13 +29,13 @@ export type TaskLine<Item> = TaskKey & {
   /** Tasks that were read and not started. */
   ready: Item[]
   /** Tasks in flight, or not recorded yet. */
-  held: Set<number>
+  taken: Set<number>
   active: number
   stalled: number
   /** When a task that was not read is due, as far as known. */
   dueAt: number | null
   isLoading: boolean
-  /** What is being read is void. */
+  /** Whether what is being read is void. */
   isStale: boolean
 }
 
@@ -55,7 +55,7 @@ export type TaskLines<Item> = {
   dropReady(line: TaskLine<Item>, kept: number): number
   /** Starts the next task whose turn it is; undefined if none may start. */
   startNext(): Started<Item> | undefined
-  /** The request has been in flight for two seconds. */
+  /** Notes that the request has been in flight for two seconds. */
   stall(started: Started<Item>): void
   end(started: Started<Item>): void
   /** Forgets the line if it has nothing to do. */
@@ -63,12 +63,12 @@ export type TaskLines<Item> = {
   active(): number
 }
 
-/** What a project has. */
+/** The requests in flight of a project, and the memory that its tasks take. */
 type Share = { active: number; bytes: number }
 
 export function createTaskLines<Item extends Task>(): TaskLines<Item> {
   const lines = new Map<string, TaskLine<Item>>()
-  /** Lines with tasks to start, each once; they wait by project. */
+  /** Lines with tasks to start, each once; projects take turns. */
   const turns = createFairQueue<TaskLine<Item>>()
   const shares = new Map<string, Share>()
   let active = 0
@@ -83,7 +83,7 @@ export function createTaskLines<Item extends Task>(): TaskLines<Item> {
     const isSlow = line.stalled > 0 || line.width < FIRST_WIDTH
     if (isSlow && stalled >= MAX_STALLED) return false
     if (shareOf(line).active >= MAX_OF_PROJECT) return false
-    return line.active < line.width && line.held.size < MAX_HELD
+    return line.active < line.width && line.taken.size < MAX_TAKEN
   }
 
   function shareOf({ projectId }: TaskKey): Share {
@@ -115,7 +115,7 @@ export function createTaskLines<Item extends Task>(): TaskLines<Item> {
       if (known !== undefined) return known
       const line: TaskLine<Item> = {
         ...key,
-        ...{ width: FIRST_WIDTH, ready: [], held: new Set(), active: 0, stalled: 0 },
+        ...{ width: FIRST_WIDTH, ready: [], taken: new Set(), active: 0, stalled: 0 },
         ...{ dueAt: null, isLoading: false, isStale: false },
       }
       lines.set(key.id, line)
@@ -145,7 +145,7 @@ export function createTaskLines<Item extends Task>(): TaskLines<Item> {
       if (line === undefined || task === undefined) return undefined
       if (line.ready.length > 0) turns.add(line.projectId, line)
       count(line, { active: 1, bytes: task.sentBytes })
-      line.held.add(task.number)
+      line.taken.add(task.number)
       return { line, task, isStalled: false }
     },
     stall(started) {
@@ -160,7 +160,7 @@ export function createTaskLines<Item extends Task>(): TaskLines<Item> {
       stalled -= 1
     },
     tidy(line) {
-      const isBusy = line.isLoading || line.held.size > 0 || line.ready.length > 0
+      const isBusy = line.isLoading || line.taken.size > 0 || line.ready.length > 0
       if (!isBusy && line.dueAt === null) lines.delete(line.id)
     },
     active: () => active,

@@ -10,12 +10,12 @@ export type Task = {
   number: number
   /** The memory that the task takes. */
   bytes: number
-  /** About what its request takes beside that, while it is in flight. */
+  /** About the further memory that its request takes while it is in flight. */
   sentBytes: number
 }
 
 /** A result to record. */
-export type TaskResult = {
+export type DispatchResult = {
   number: number
   /** When the task is due again; null if it has ended. */
   dueAt: number | null
@@ -23,13 +23,13 @@ export type TaskResult = {
   hasAnswered: boolean
 }
 
-/** `held`: tasks that were taken and not recorded yet. */
-export type TakeQuery = { held: ReadonlySet<number>; limit: number; now: number }
+/** `taken`: tasks that were handed out and not recorded yet. */
+export type TakeQuery = { taken: ReadonlySet<number>; limit: number; now: number }
 
 /** `nextDueAt`: when another task of the key is due; null if none is waiting. */
 export type Taken<Item> = { tasks: Item[]; nextDueAt: number | null }
 
-export type TaskSource<Item extends Task, Result extends TaskResult> = {
+export type TaskSource<Item extends Task, Result extends DispatchResult> = {
   /** For the log. */
   name: string
   /** The keys with waiting tasks, each with its earliest due time. */

@@ -36,7 +36,7 @@ const findCleared = statement<{ failedThrough: number; deletedAt: number | null 
     from webhook_endpoints where id = ${parameter('id')}`,
 )
 
-/** A row that was cleared does not wait again. */
+/** Writes that the rows are cleared: a row that was cleared does not wait again. */
 const setCleared = statement(
   () => sql`update webhook_endpoints set failed_through = 0 where id = ${parameter('id')}`,
 )
@@ -50,7 +50,7 @@ export const failBatch = statement(
       limit ${parameter('limit')})`,
 )
 
-export const deleteBatch = statement(
+export const deleteDeliveryBatch = statement(
   () => sql`delete from webhook_deliveries where number in (
     select number from webhook_deliveries where endpoint_id = ${parameter('id')}
     limit ${parameter('limit')})`,
@@ -60,7 +60,10 @@ const deleteEndpoint = statement(
   () => sql`delete from webhook_endpoints where id = ${parameter('id')}`,
 )
 
-/** `reason`: why the service does; null for a request. Returns whether it was enabled. */
+/**
+ * `reason`: why the server disables the endpoint; null if a request does. Returns whether the
+ * endpoint was enabled.
+ */
 export async function disableEndpoint(
   deps: StopDeps,
   tx: Tx,
@@ -81,7 +84,7 @@ export async function markDeleted(
   await enqueueClearing(deps, tx, endpoint)
 }
 
-/** Enqueues the job. A second one does no harm. */
+/** Enqueues the job that clears the endpoint. A second job does no harm. */
 export async function enqueueClearing(
   { now, jobNotifier, webhookNotifier }: StopDeps,
   tx: Tx,
@@ -108,7 +111,7 @@ export async function clearEndpoint(
     const changed =
       deletedAt === null
         ? await tx.execute(failBatch, { id, failedThrough, limit, at: deps.now() })
-        : await tx.execute(deleteBatch, { id, limit })
+        : await tx.execute(deleteDeliveryBatch, { id, limit })
     if (changed < limit) {
       await tx.execute(deletedAt === null ? setCleared : deleteEndpoint, { id })
     }

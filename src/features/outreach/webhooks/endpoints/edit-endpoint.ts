@@ -13,7 +13,7 @@ import { disableEndpoint, enqueueClearing, markDeleted } from './disable.ts'
 import { type EndpointKey, loadEndpoint, ofProject, toEndpointRecord } from './endpoint.ts'
 
 const MAX_ENDPOINTS = 20
-export const MAX_URL_LENGTH = 2_048
+export const MAX_ENDPOINT_URL_LENGTH = 2_048
 export const MAX_EVENT_PATTERNS = 50
 
 type NewEndpoint = {
@@ -50,7 +50,7 @@ export async function createEndpoint(
   deps: CreateDeps,
   { projectId, url, events, description = null, enabled = true }: NewEndpoint,
 ): Promise<EndpointRecord & { secret: string }> {
-  refusePrivateTarget(deps, url)
+  refusePrivateUrl(deps, url)
   const { secret, columns } = newSecret(deps)
   const id = newId()
   const at = deps.now()
@@ -75,7 +75,7 @@ export async function updateEndpoint(
   key: EndpointKey,
   { enabled, ...changes }: EndpointChanges,
 ): Promise<EndpointRecord> {
-  if (changes.url !== undefined) refusePrivateTarget(deps, changes.url)
+  if (changes.url !== undefined) refusePrivateUrl(deps, changes.url)
   return deps.store.write(async (tx) => {
     const row = await loadEndpoint(tx, key)
     const mayEnable = enabled === true && !row.isEnabled
@@ -154,7 +154,7 @@ async function refuseTooMany(tx: Tx, projectId: string): Promise<void> {
  * request.
  * @throws AppError VALIDATION_ERROR
  */
-function refusePrivateTarget({ webhookClient }: Pick<Base, 'webhookClient'>, url: string): void {
+function refusePrivateUrl({ webhookClient }: Pick<Base, 'webhookClient'>, url: string): void {
   if (webhookClient.mayRequest(new URL(url))) return
   const text = 'Must not lead to a loopback, private or reserved address'
   throw invalidField('url', 'custom', text)

@@ -7,12 +7,10 @@ import { type AppError, notFound } from '../../../../base/errors.ts'
 import type { EndpointRecord } from '../../../../records/webhook-endpoint.ts'
 import { and, asc, eq, isNull, type SQL } from '../../../../store/drizzle.ts'
 import { type WebhookEndpoint, webhookEndpoints } from '../../../../store/schema/webhooks.ts'
-import type { Tx } from '../../../../store/write/transaction.ts'
+import type { Queries } from '../../../../store/write/transaction.ts'
 import type { Base } from '../../../ground/base.ts'
 
 export type EndpointKey = { projectId: string; id: string }
-
-type Queries = Pick<Tx, 'select'>
 
 /** @throws AppError RESOURCE_NOT_FOUND */
 export async function loadEndpoint(queries: Queries, key: EndpointKey): Promise<WebhookEndpoint> {

@@ -14,10 +14,10 @@ import type { HttpResult } from '../../../../outbound/http/client.ts'
 import type { WebhookStatus } from '../../../../store/schema/words.ts'
 import type { Base } from '../../../ground/base.ts'
 import { findFence } from '../../../ground/fence/rows.ts'
-import type { TaskResult } from '../dispatch/task-source.ts'
+import type { DispatchResult } from '../dispatch/task-source.ts'
 import { failureText, isSuccess, retryAt } from '../retry.ts'
 import { signWebhook } from '../signing.ts'
-import type { DeliveryTask } from './endpoint-tasks.ts'
+import type { EndpointTask } from './endpoint-tasks.ts'
 import { readContent } from './event-rows.ts'
 import { eventPayload } from './payload.ts'
 
@@ -44,7 +44,7 @@ type AttemptColumns = {
   lastAttemptAt: number
 }
 
-export type DeliveryResult = TaskResult & {
+export type EndpointResult = DispatchResult & {
   columns: AttemptColumns
   /** The endpoint answered 410. */
   isGone: boolean
@@ -61,11 +61,11 @@ const EVENT_DELETED = 'the event was deleted'
 /** Returns undefined if the request was aborted, or a fence holds the delivery. */
 export async function attemptDelivery(
   deps: Deps,
-  task: DeliveryTask,
+  task: EndpointTask,
   signal: AbortSignal,
-): Promise<DeliveryResult | undefined> {
+): Promise<EndpointResult | undefined> {
   const { number, attempts, eventId, url, keys, sent } = task
-  // It was read before the fence was set; the sender passes it over from now on.
+  // The delivery was read before the fence was set; the sender passes it over from now on.
   if (number <= ((await findFence(deps.store.read, task.projectId))?.deliveryNumber ?? 0))
     return undefined
   if (sent === undefined) return withoutEvent(deps, task)
@@ -138,7 +138,7 @@ function hasAnswered({ kind }: HttpResult): boolean {
   return kind === 'response' || kind === 'refused'
 }
 
-function withoutEvent({ now }: PostDeps, { number, attempts }: DeliveryTask): DeliveryResult {
+function withoutEvent({ now }: PostDeps, { number, attempts }: EndpointTask): EndpointResult {
   return {
     ...{ number, dueAt: null, hasAnswered: true, isGone: false },
     columns: {

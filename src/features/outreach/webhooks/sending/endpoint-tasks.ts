@@ -28,7 +28,7 @@ import { openSigningKeys } from '../signing.ts'
 import { isReceivedMail, MAX_RECEIVED_BYTES, readEvents, type WaitingEvent } from './event-rows.ts'
 
 /** A delivery to make. `sent`: undefined if the event was deleted. */
-export type DeliveryTask = Task & {
+export type EndpointTask = Task & {
   attempts: number
   projectId: string
   eventId: string
@@ -47,14 +47,14 @@ type Line = {
 
 type Deps = Pick<Base, 'store' | 'keyring' | 'now'>
 
-/** The events of a page; one larger event is a page of its own. */
+/** The bytes of the events of a page; a larger event is a page of its own. */
 const PAGE_BYTES = 256 * 1024
 /** What a task takes beside its event. */
 const TASK_BYTES = 1_024
-/** Held deliveries that are passed over at a time. */
+/** Fenced deliveries that are passed over at a time. */
 const MAX_PASSED = 500
 const PASSING: Pace = { rows: MAX_PASSED, rest: 'none' }
-/** How often to look whether its rows are cleared. */
+/** How often to look whether the rows of an endpoint are cleared. */
 const CLEARING_MS = SECOND_MS
 
 /** The deliveries of a disabled project wait. */
@@ -77,77 +77,77 @@ const joined = sql`webhook_deliveries as delivery
 
 const isOfEndpoint = sql`delivery.endpoint_id = ${unseen(parameter('id'))}`
 
-export const listFirst = statement<Line>(
+export const listFirstDeliveries = statement<Line>(
   () => sql`select ${line} from ${joined} where ${isOfEndpoint} and delivery.due_at = 0
       and delivery.number > ${parameter('after')}
     order by delivery.number limit ${unseen(parameter('limit'))}`,
 )
 
-export const listRetries = statement<Line>(
+export const listDeliveryRetries = statement<Line>(
   () => sql`select ${line} from ${joined} where ${isOfEndpoint}
       and delivery.due_at > 0 and delivery.due_at <= ${parameter('now')}
       and delivery.number > ${parameter('fenced')}
     order by delivery.due_at, delivery.number limit ${unseen(parameter('limit'))}`,
 )
 
-export const findNextDue = statement<{ dueAt: number | null }>(
+export const findNextDueDelivery = statement<{ dueAt: number | null }>(
   () => sql`select min(due_at) as "dueAt" from webhook_deliveries as delivery
     where ${isOfEndpoint} and due_at > ${parameter('now')}`,
 )
 
-const isHeld = sql`endpoint_id = ${parameter('id')} and due_at > 0 and due_at <= ${parameter('now')}
+const isFencedDue = sql`endpoint_id = ${parameter('id')} and due_at > 0 and due_at <= ${parameter('now')}
   and number <= ${parameter('fenced')}`
 
-const findHeld = statement<{ found: number }>(
-  () => sql`select 1 as found from webhook_deliveries where ${isHeld} limit 1`,
+const findFenced = statement<{ found: number }>(
+  () => sql`select 1 as found from webhook_deliveries where ${isFencedDue} limit 1`,
 )
 
 const passOver = statement(
   () => sql`update webhook_deliveries set due_at = 0 where number in (
-    select number from webhook_deliveries where ${isHeld} limit ${MAX_PASSED})`,
+    select number from webhook_deliveries where ${isFencedDue} limit ${MAX_PASSED})`,
 )
 
 export async function takeDeliveries(
   deps: Deps,
   { id, projectId }: TaskKey,
-  { held, limit, now }: TakeQuery,
-): Promise<Taken<DeliveryTask>> {
+  { taken, limit, now }: TakeQuery,
+): Promise<Taken<EndpointTask>> {
   const { store } = deps
   const endpoint = await store.read.find(findActiveEndpoint, { id })
   if (endpoint === undefined) return { tasks: [], nextDueAt: null }
   const { failedThrough } = endpoint
   const isClearing = failedThrough > 0
   const fenced = (await findFence(store.read, projectId))?.deliveryNumber ?? 0
-  if (fenced > 0) await passOverHeld(store, { id, now, fenced })
-  const query = { id, fenced, limit: limit + held.size + 1 }
+  if (fenced > 0) await passOverFenced(store, { id, now, fenced })
+  const query = { id, fenced, limit: limit + taken.size + 1 }
   const after = Math.max(failedThrough, fenced)
-  const isFree = ({ number }: Line) => !held.has(number)
-  const first = await store.read.list(listFirst, { ...query, after })
-  const retries = isClearing ? [] : await store.read.list(listRetries, { ...query, now })
+  const isFree = ({ number }: Line) => !taken.has(number)
+  const first = await store.read.list(listFirstDeliveries, { ...query, after })
+  const retries = isClearing ? [] : await store.read.list(listDeliveryRetries, { ...query, now })
   const lines = inTurn(first.filter(isFree), retries.filter(isFree))
   const page = withinBytes(lines.slice(0, limit))
   const tasks = await toTasks(deps, endpoint, page)
   if (page.length < lines.length) return { tasks, nextDueAt: now }
   if (isClearing) return { tasks, nextDueAt: now + CLEARING_MS }
-  const next = await store.read.find(findNextDue, { id, now })
+  const next = await store.read.find(findNextDueDelivery, { id, now })
   return { tasks, nextDueAt: next?.dueAt ?? null }
 }
 
-/** Ends when none is left in the way. */
-async function passOverHeld(
+/** Passes over fenced deliveries until none is left in the way. */
+async function passOverFenced(
   store: Deps['store'],
-  held: { id: string; now: number; fenced: number },
+  fence: { id: string; now: number; fenced: number },
 ): Promise<void> {
-  const until = async () => (await store.read.find(findHeld, held)) === undefined
+  const until = async () => (await store.read.find(findFenced, fence)) === undefined
   const rules = { pace: PASSING, heavyFor: undefined, until }
-  await sweep({ store }, rules, (tx) => tx.execute(passOver, held))
+  await sweep({ store }, rules, (tx) => tx.execute(passOver, fence))
 }
 
 async function toTasks(
   deps: Deps,
   endpoint: WebhookEndpoint,
   lines: readonly Line[],
-): Promise<DeliveryTask[]> {
+): Promise<EndpointTask[]> {
   if (lines.length === 0) return []
   const events = await readEvents(
     deps,

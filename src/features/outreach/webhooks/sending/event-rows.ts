@@ -23,7 +23,10 @@ export type SentContact = {
   data: Record<string, unknown> | null
 }
 
-/** Without the body of received mail, which would fill the memory while it waits. */
+/**
+ * An event that waits to be sent. The body of received mail is not read yet: it would fill the
+ * memory.
+ */
 export type WaitingEvent = {
   event: EventRow
   contact: SentContact | null

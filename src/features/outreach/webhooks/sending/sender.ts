@@ -13,8 +13,8 @@ import { appendEvent } from '../../../ground/events/append.ts'
 import { type Dispatcher, startDispatcher } from '../dispatch/dispatcher.ts'
 import type { TaskKey } from '../dispatch/task-source.ts'
 import { disableEndpoint } from '../endpoints/disable.ts'
-import { attemptDelivery, type DeliveryResult } from './attempt.ts'
-import { type DeliveryTask, takeDeliveries } from './endpoint-tasks.ts'
+import { attemptDelivery, type EndpointResult } from './attempt.ts'
+import { type EndpointTask, takeDeliveries } from './endpoint-tasks.ts'
 
 export type SenderDeps = RecordDeps & Pick<Base, 'keyring' | 'log' | 'webhookClient'>
 
@@ -44,7 +44,7 @@ export type RecordDeps = Pick<
   'store' | 'now' | 'counters' | 'jobNotifier' | 'webhookNotifier'
 >
 
-type EndpointResults = { key: TaskKey; results: DeliveryResult[] }
+type EndpointResults = { key: TaskKey; results: EndpointResult[] }
 
 /**
  * A delivery that failed with its endpoint meanwhile stays failed, unless it has arrived. The statement runs once for
@@ -76,7 +76,7 @@ const markSuccess = statement(
       or last_success_at not between ${parameter('at')} - ${SUCCESS_WRITE_MS} and ${parameter('at')})`,
 )
 
-/** A clock that was set back must not put the first failure into the future. */
+/** Writes since when the endpoint fails: never in the future, should the clock be set back. */
 const markFailure = statement<{ url: string; failingSince: number }>((db) =>
   db
     .update(webhookEndpoints)
@@ -93,7 +93,7 @@ const markFailure = statement<{ url: string; failingSince: number }>((db) =>
 
 export function startWebhookSender(deps: SenderDeps): Pick<Dispatcher, 'reload' | 'stop'> {
   const { store, webhookNotifier } = deps
-  const dispatcher = startDispatcher<DeliveryTask, DeliveryResult>(deps, {
+  const dispatcher = startDispatcher<EndpointTask, EndpointResult>(deps, {
     name: 'webhooks',
     listKeys: () => store.scan.list(listEndpoints),
     take: (key, query) => takeDeliveries(deps, key, query),
@@ -122,7 +122,7 @@ export async function recordSuccess(tx: Tx, success: { id: string; at: number })
 
 export async function recordDeliveries(
   deps: RecordDeps,
-  recorded: readonly { key: TaskKey; result: DeliveryResult }[],
+  recorded: readonly { key: TaskKey; result: EndpointResult }[],
 ): Promise<void> {
   const endpoints = groupByEndpoint(recorded)
   await deps.store.write(async (tx) => {
@@ -138,7 +138,7 @@ export async function recordDeliveries(
 }
 
 /** A delivery whose event was deleted had no attempt. */
-function countAttempt({ counters }: Pick<Base, 'counters'>, { columns }: DeliveryResult): void {
+function countAttempt({ counters }: Pick<Base, 'counters'>, { columns }: EndpointResult): void {
   const { durationMs, status, statusCode } = columns
   if (durationMs === null) return
   const outcome =
@@ -147,12 +147,12 @@ function countAttempt({ counters }: Pick<Base, 'counters'>, { columns }: Deliver
   counters.observe('pillarbox_webhook_attempt_duration_seconds', durationMs)
 }
 
-function toRow({ number, dueAt, columns }: DeliveryResult) {
+function toRow({ number, dueAt, columns }: EndpointResult) {
   return { number, dueAt, ...columns, completedAt: dueAt === null ? columns.lastAttemptAt : null }
 }
 
 function groupByEndpoint(
-  recorded: readonly { key: TaskKey; result: DeliveryResult }[],
+  recorded: readonly { key: TaskKey; result: EndpointResult }[],
 ): EndpointResults[] {
   const groups = new Map<string, EndpointResults>()
   for (const { key, result } of recorded) {
@@ -184,7 +184,7 @@ async function recordEndpoint(
 }
 
 /** A deleted event says nothing about the endpoint. */
-function isFailure({ columns }: DeliveryResult): boolean {
+function isFailure({ columns }: EndpointResult): boolean {
   return columns.status !== 'SUCCEEDED' && columns.durationMs !== null
 }
 

@@ -5,10 +5,13 @@ import type { Maker } from './makers.ts'
 type Link = { name: string; event: string }
 export type Cycle = readonly Link[]
 
-/** More would not help an author. */
+/** More cycles would not help an author. */
 const MAX_CYCLES = 10
 
-/** The shortest cycles through the workflow, one for each workflow that it starts; also itself. */
+/**
+ * The shortest cycles through the workflow, one for each workflow that it starts, which may be
+ * itself.
+ */
 export function findCycles(makers: readonly Maker[], id: string): Cycle[] {
   const first = makers.find((maker) => maker.id === id)
   if (first === undefined) return []
@@ -27,14 +30,16 @@ export function findCycles(makers: readonly Maker[], id: string): Cycle[] {
   )
 }
 
-/** For each workflow from which a way leads to `target`, the next one on the shortest way. */
-function findWaysTo(makers: readonly Maker[], target: Maker): Map<Maker, Maker> {
+/**
+ * Returns, for each workflow from which a way leads to `goal`, the next one on the shortest way.
+ */
+function findWaysTo(makers: readonly Maker[], goal: Maker): Map<Maker, Maker> {
   const next = new Map<Maker, Maker>()
-  const reached = [target]
+  const reached = [goal]
   // The loop also visits the workflows that it adds.
   for (const to of reached) {
     for (const from of makers) {
-      if (from === target || next.has(from) || !starts(from, to)) continue
+      if (from === goal || next.has(from) || !starts(from, to)) continue
       next.set(from, to)
       reached.push(from)
     }

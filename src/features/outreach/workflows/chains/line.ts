@@ -1,8 +1,8 @@
 /**
- * The line of chains: of the executions that events of executions have started, `MAX_CHAIN_STARTS_PER_MINUTE`
- * begin in a project in a minute. Each of the others waits for a minute that has a place for it: its row says
- * until when. The rows are WAITING at their TRIGGER, so that a cancellation, a fence or a deletion finds them
- * like any other execution.
+ * The line of chains. An execution that an event of another execution starts is part of a chain. In
+ * a project `MAX_CHAIN_STARTS_PER_MINUTE` of them begin in a minute. Each other one waits for a
+ * minute that has a place for it: its row says until when. The rows are WAITING at their TRIGGER,
+ * so that a cancellation, a fence or a deletion finds them like any other execution.
  *
  *   nobody waits, there is a place       it begins
  *   somebody waits, or there is none     it gets the next free place behind those who wait
@@ -30,7 +30,7 @@ export type ChainLine = {
   write(): Promise<void>
 }
 
-/** A line of 1.4 million starts. */
+/** The longest line: 1.4 million starts. */
 const LONGEST_LINE_MS = DAY_MS
 
 type LastPlace = { dueAt: number; taken: number }
@@ -46,8 +46,8 @@ const inLine = sql`workflow_executions ${indexedBy('workflow_executions_line')}
     and status = 'WAITING'`
 
 /**
- * Of those who wait for a place; no row if nobody does. A place after `until` was given while the clock was
- * ahead: nobody queues behind it.
+ * Finds the last place that was given to a waiting execution, and how many have it; no row if none
+ * waits. A place after `until` was given while the clock was ahead: no execution queues behind it.
  */
 const findLastPlace = statement<LastPlace>(
   () => sql`select due_at as "dueAt", count(*) as taken from ${inLine}

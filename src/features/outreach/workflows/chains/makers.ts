@@ -6,7 +6,7 @@
 import { and, eq, inArray, isNull } from '../../../../store/drizzle.ts'
 import { type Segment, segments } from '../../../../store/schema/segments.ts'
 import { workflowSteps, workflows } from '../../../../store/schema/workflows.ts'
-import type { Tx } from '../../../../store/write/transaction.ts'
+import type { Queries } from '../../../../store/write/transaction.ts'
 import {
   type Condition,
   type ConditionReferences,
@@ -25,8 +25,6 @@ export type Maker = {
   makes: ReadonlySet<string>
 }
 
-type Queries = Pick<Tx, 'select'>
-
 /** What the steps of a workflow do to contacts. */
 type Changes = { keys: Set<string>; columns: Set<string>; events: Set<string> }
 type AskingSegment = Pick<Segment, 'id' | 'name' | 'hasMembershipEvents'> & {
@@ -41,7 +39,7 @@ const OF_ACTION = {
   unsubscribe: ['contact.unsubscribed'],
 } as const
 
-/** Oldest first. */
+/** Returns the workflows, oldest first. */
 export async function loadMakers(queries: Queries, projectId: string): Promise<Maker[]> {
   const { id, name, triggerEvent } = workflows
   const rows = await queries
@@ -105,7 +103,10 @@ async function loadSegments(queries: Queries, projectId: string): Promise<Asking
   })
 }
 
-/** Adds the events of segments that ask for what changes, and of segments that ask for those. */
+/**
+ * Adds the events of segments that ask for what changes, and of segments that ask for those
+ * segments.
+ */
 function withSegments(
   { keys, columns, events }: Changes = noChanges(),
   asking: readonly AskingSegment[],

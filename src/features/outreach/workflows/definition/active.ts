@@ -47,7 +47,10 @@ export async function listActiveAt(
   return (await queries.list(listStanding, values)).map(({ number }) => number)
 }
 
-/** For a change that would pull the ground from under executions. @throws AppError CONFLICT */
+/**
+ * Refuses a change that active executions of an enabled workflow depend on.
+ * @throws AppError CONFLICT
+ */
 export async function refuseActive(
   tx: Found,
   workflow: Workflow,

@@ -21,7 +21,7 @@ import {
 } from '../graph/structure.ts'
 import { loadWorkflow } from '../load-workflow.ts'
 import { refuseActiveAt } from './active.ts'
-import { type Edit, type EditDeps, editWorkflow, saveVersion } from './edit.ts'
+import { type EditDeps, editWorkflow, type GraphEdit, saveVersion } from './edit.ts'
 import { type Definition, loadDefinition, requireStep, requireTransition } from './find.ts'
 import { requireCampaigns } from './require-campaigns.ts'
 import { requireSteps, stepOf } from './require-steps.ts'
@@ -41,16 +41,16 @@ import { toTransitionRecord, viewStep } from './view.ts'
 type NewStep = {
   type: StepType
   name: string
-  /** Undefined: near the steps that it belongs to. */
+  /** Undefined: the step stands near those that it is joined to. */
   position?: { x: number; y: number } | undefined
   config: unknown
-  /** Undefined: the one in the config, where older clients have it. */
+  /** Undefined: the template in the config, where older clients name it. */
   templateId?: string | null | undefined
 }
 
 type Deps = EditDeps & Pick<Base, 'outbound'>
 
-/** The place of a step without a position of its own: so far below the step before it. */
+/** How far below the step before it a step without a position of its own stands. */
 const BELOW = 75
 /** Below the last step there is room for more. */
 const BELOW_LAST = 2 * BELOW
@@ -65,7 +65,7 @@ type NewTransition = Edge & { priority: number }
  */
 export async function addStep(
   deps: Deps,
-  { step, autoConnect, ...edit }: Edit & { step: NewStep; autoConnect: boolean },
+  { step, autoConnect, ...edit }: GraphEdit & { step: NewStep; autoConnect: boolean },
 ): Promise<StepRecord> {
   const row = await parseStep(deps, step, edit)
   return editWorkflow(deps, edit, async (tx, workflow) => {
@@ -95,7 +95,7 @@ export async function insertStep(
     step,
     transitionId,
     ...edit
-  }: Edit & {
+  }: GraphEdit & {
     transitionId: string
     step: NewStep
   },
@@ -127,7 +127,7 @@ export async function insertStep(
 async function parseStep(
   deps: Deps,
   { type, name, ...given }: NewStep,
-  { report, ...key }: Edit,
+  { report, ...key }: GraphEdit,
 ): Promise<Omit<StepRow, 'position'> & { config: StepConfigs[StepType] }> {
   if (stepOf(type, given.config) !== undefined) {
     const { id } = await loadWorkflow(deps.store.read, key)
@@ -162,7 +162,7 @@ async function insert(
   await insertSteps(tx, workflow, { rows: [{ ...row, config }], at })
 }
 
-/** The newest step without transitions that may have one, with the place for it. */
+/** Finds the newest step that has no transitions and may have one, with the free place for it. */
 function findLeaf({ steps, transitions }: Definition) {
   const followed = new Set(transitions.map(({ fromStepId }) => fromStepId))
   for (const step of steps.toReversed()) {
@@ -192,7 +192,7 @@ function placeBetween({ steps }: Definition, { fromStepId, toStepId }: Edge) {
  */
 export async function addTransition(
   deps: EditDeps,
-  { transition, ...edit }: Edit & { transition: NewTransition },
+  { transition, ...edit }: GraphEdit & { transition: NewTransition },
 ): Promise<TransitionRecord> {
   return editWorkflow(deps, edit, async (tx, workflow) => {
     const definition = await loadDefinition(tx, workflow.id)
@@ -216,7 +216,7 @@ export async function addTransition(
  */
 export async function deleteTransition(
   deps: EditDeps,
-  { transitionId, ...edit }: Edit & { transitionId: string },
+  { transitionId, ...edit }: GraphEdit & { transitionId: string },
 ): Promise<void> {
   await editWorkflow(deps, edit, async (tx, workflow) => {
     const definition = await loadDefinition(tx, workflow.id)

@@ -21,7 +21,7 @@ type NewWorkflow = {
   triggerOptions?: Record<string, unknown> | undefined
   description?: string | null | undefined
   allowReentry?: boolean | undefined
-  /** As in `Edit`. */
+  /** As in `GraphEdit`. */
   report?: ReportUnknown | undefined
 }
 
@@ -93,7 +93,7 @@ export function triggerStepName(eventName: string): string {
   return eventName.slice(0, MAX_NAME_LENGTH).toWellFormed()
 }
 
-/** Waits and conditions may name a step of the workflow. */
+/** Replaces the id of the step that a wait or a condition may name. */
 function withStepId(config: Record<string, unknown>, idOf: (stepId: string) => string) {
   const { stepId } = config
   return typeof stepId === 'string' ? { ...config, stepId: idOf(stepId) } : config

@@ -9,7 +9,7 @@ import { listOf } from '../../../../store/dialect.ts'
 import { and, eq, inArray, isNull, sql } from '../../../../store/drizzle.ts'
 import { type Workflow, workflows } from '../../../../store/schema/workflows.ts'
 import { parameter, statement } from '../../../../store/statement.ts'
-import type { Tx } from '../../../../store/write/transaction.ts'
+import type { Queries, Tx } from '../../../../store/write/transaction.ts'
 import { enqueueJob } from '../../../../work/jobs/enqueue.ts'
 import type { RunningJob } from '../../../../work/jobs/run.ts'
 import { type Pace, sweep } from '../../../../work/sweep.ts'
@@ -17,7 +17,6 @@ import type { Base } from '../../../ground/base.ts'
 import { loadWorkflow, type WorkflowKey, workflowNotFound } from '../load-workflow.ts'
 import type { WorkflowNotifier } from '../notifier.ts'
 import { hasActive } from './active.ts'
-import type { Queries } from './find.ts'
 
 type DeletionDeps = Pick<Base, 'store' | 'now' | 'jobNotifier'> & {
   workflowNotifier: WorkflowNotifier
@@ -54,7 +53,10 @@ const deleteFigures = statement(
     where workflow_id in ${listOf(parameter('ids'))} limit ${parameter('limit')})`,
 )
 
-/** Deletes at least one execution, and as many as have rows up to the limit, with those of their steps. */
+/**
+ * Deletes executions until their rows, those of their steps included, reach the limit; at least one
+ * execution.
+ */
 const deleteExecutions = statement(
   () => sql`delete from workflow_executions where number in (
     select number from (
@@ -64,7 +66,7 @@ const deleteExecutions = statement(
     where "rowsBefore" < ${parameter('limit')})`,
 )
 
-/** Each takes the ids of workflows and a limit. */
+/** Each statement takes the ids of workflows and a limit. */
 export const ERASED_PARTS = [deleteSteps, deleteFigures, deleteExecutions]
 
 const deleteRow = statement(
@@ -97,7 +99,7 @@ export async function bulkUpdateWorkflows(
 }
 
 /** Runs the job: deletes the remaining rows of all deleted workflows of the project. */
-export async function eraseWorkflows(
+export async function deleteWorkflowRows(
   deps: Pick<Base, 'store'>,
   job: Pick<RunningJob, 'projectId' | 'signal'>,
 ): Promise<void> {
@@ -129,7 +131,7 @@ async function deleteAll(
     return ids
   }
   const ids = await deps.store.write(mark, { heavyFor: projectId })
-  await eraseSteps(deps, { projectId, ids })
+  await deleteStepRows(deps, { projectId, ids })
   return ids.length
 }
 
@@ -179,7 +181,7 @@ async function findAll(
 }
 
 /** Deletes the steps and transitions of deleted workflows. */
-async function eraseSteps(
+async function deleteStepRows(
   deps: Pick<Base, 'store'>,
   { projectId, ids }: { projectId: string; ids: readonly string[] },
 ): Promise<void> {

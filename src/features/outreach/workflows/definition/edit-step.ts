@@ -17,9 +17,9 @@ import { checkTemplates } from '../graph/step-templates.ts'
 import { reachableFrom, requireFittingEdges } from '../graph/structure.ts'
 import { loadWorkflow } from '../load-workflow.ts'
 import { refuseActive, refuseActiveAt } from './active.ts'
-import { type Edit, type EditDeps, editWorkflow, saveVersion } from './edit.ts'
+import { deleteGraphSteps } from './delete-steps.ts'
+import { type EditDeps, editWorkflow, type GraphEdit, saveVersion } from './edit.ts'
 import { type Definition, loadDefinition, requireStep } from './find.ts'
-import { removeSteps } from './remove-steps.ts'
 import { requireCampaigns } from './require-campaigns.ts'
 import { requireSteps } from './require-steps.ts'
 import { restoreSecrets } from './restore-secrets.ts'
@@ -31,11 +31,14 @@ type StepChanges = {
   name?: string | undefined
   position?: { x: number; y: number } | undefined
   config?: unknown
-  /** Null detaches the template; undefined: the one in the config, if it has one. */
+  /** Null detaches the template. Undefined: the template in the config, if the config names one. */
   templateId?: string | null | undefined
 }
 
-/** Steps with several ways on, so that there is no single step to lead to in their place. */
+/**
+ * Steps that cannot be spliced out: no step is before a TRIGGER, and several ways lead on from the
+ * others.
+ */
 const NOT_SPLICED: readonly string[] = ['TRIGGER', 'CONDITION', 'WAIT_FOR_EVENT']
 
 /**
@@ -46,7 +49,7 @@ const NOT_SPLICED: readonly string[] = ['TRIGGER', 'CONDITION', 'WAIT_FOR_EVENT'
  */
 export async function updateStep(
   deps: EditDeps & Pick<Base, 'outbound'>,
-  { stepId, changes, ...edit }: Edit & { stepId: string; changes: StepChanges },
+  { stepId, changes, ...edit }: GraphEdit & { stepId: string; changes: StepChanges },
 ): Promise<StepRecord> {
   const parsed = await parseChanges(deps, { stepId, changes, ...edit })
   return editWorkflow(deps, edit, async (tx, workflow) => {
@@ -91,7 +94,7 @@ export async function updateStep(
  */
 export async function deleteStep(
   deps: EditDeps,
-  { stepId, splice, ...edit }: Edit & { stepId: string; splice: boolean },
+  { stepId, splice, ...edit }: GraphEdit & { stepId: string; splice: boolean },
 ): Promise<void> {
   await editWorkflow(deps, edit, async (tx, workflow) => {
     const definition = await loadDefinition(tx, workflow.id)
@@ -101,7 +104,7 @@ export async function deleteStep(
     await refuseActiveAt(tx, workflow, removed)
     const at = deps.now()
     if (splice) await bypass(tx, definition, { stepId, at })
-    await removeSteps(tx, workflow, { stepIds: removed, at })
+    await deleteGraphSteps(tx, workflow, { stepIds: removed, at })
     await saveVersion(tx, workflow, { at })
   })
 }
@@ -134,7 +137,7 @@ async function bypass(
 /** Parses the config by the type of the step; returns undefined if the changes have none. */
 async function parseChanges(
   deps: EditDeps & Pick<Base, 'outbound'>,
-  { stepId, changes, report, ...key }: Edit & { stepId: string; changes: StepChanges },
+  { stepId, changes, report, ...key }: GraphEdit & { stepId: string; changes: StepChanges },
 ): Promise<ParsedConfig | undefined> {
   const { read } = deps.store
   const workflow = await loadWorkflow(read, key)

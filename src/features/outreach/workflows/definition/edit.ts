@@ -10,14 +10,14 @@ import type { Tx } from '../../../../store/write/transaction.ts'
 import type { Base } from '../../../ground/base.ts'
 import type { ReportUnknown } from '../graph/parse-config.ts'
 import { loadWorkflow, type WorkflowKey } from '../load-workflow.ts'
-import { CrowdedSteps, clearSteps } from './remove-steps.ts'
+import { CrowdedSteps, cancelAtSteps } from './delete-steps.ts'
 import { loadDetail, type Viewer } from './view.ts'
 
-export type Edit = WorkflowKey &
+export type GraphEdit = WorkflowKey &
   Viewer & {
     /** Whether the caller knows this version; without it, the last change wins. */
     isExpected?: ((version: number) => boolean) | undefined
-    /** Hears of names in configs that nothing reads, before anything is written. */
+    /** Called with names in configs that nothing reads, before anything is written. */
     report?: ReportUnknown | undefined
   }
 
@@ -31,7 +31,7 @@ export type EditDeps = Pick<Base, 'store' | 'now'>
  */
 export async function editWorkflow<T>(
   deps: EditDeps,
-  edit: Edit,
+  edit: GraphEdit,
   change: (tx: Tx, workflow: Workflow) => Promise<T>,
 ): Promise<T> {
   const { isExpected = () => true, ...key } = edit
@@ -49,12 +49,12 @@ export async function editWorkflow<T>(
       return await write()
     } catch (error) {
       if (!(error instanceof CrowdedSteps)) throw withCancelled(error, cancelled)
-      cancelled += await clearSteps(deps, key, error)
+      cancelled += await cancelAtSteps(deps, key, error)
     }
   }
 }
 
-/** The error of an edit that was refused after executions had been cancelled for it. */
+/** Returns the error of a refused edit for which executions had been cancelled before. */
 function withCancelled(error: unknown, cancelled: number): unknown {
   if (cancelled === 0 || !(error instanceof AppError)) return error
   const { code, message, status, suggestion, fields, details } = error

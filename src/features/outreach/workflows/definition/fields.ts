@@ -19,7 +19,7 @@ const CONTACT_FIELDS: readonly TypedField[] = [
   { field: 'contact.subscribed', type: 'boolean', category: 'Contact Fields' },
 ]
 
-/** What the events of an email have beside the data of their rows. */
+/** Keys that the events of an email have besides the data of their rows. */
 export const EMAIL_KEYS: readonly string[] = [
   ...['subject', 'from', 'fromName', 'messageId', 'emailId', 'templateId', 'campaignId'],
   'sourceType',

@@ -9,10 +9,7 @@ import {
   workflowSteps,
   workflowTransitions,
 } from '../../../../store/schema/workflows.ts'
-import type { Tx } from '../../../../store/write/transaction.ts'
-
-/** A transaction or a read connection. */
-export type Queries = Pick<Tx, 'select'>
+import type { Queries } from '../../../../store/write/transaction.ts'
 
 /** Oldest first, without steps that were removed. */
 export type Definition = { steps: WorkflowStep[]; transitions: WorkflowTransition[] }

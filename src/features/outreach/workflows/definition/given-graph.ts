@@ -34,7 +34,7 @@ type GivenStep = {
   templateId?: string | null | undefined
 }
 
-/** Without an id, a transition is that of the same steps, branch and outcome. */
+/** A transition without an id is the stored one of the same steps, branch and outcome. */
 type GivenTransition = Edge & { id?: string | undefined; priority: number }
 
 export type GivenGraph = { steps: readonly GivenStep[]; transitions: readonly GivenTransition[] }
@@ -144,7 +144,7 @@ function nameUuid(workflowId: string, type: StepType, name: string): string {
   return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
 }
 
-/** Replaces the step whose email a wait or a condition names. */
+/** Replaces the id of the step that a wait or a condition names. */
 function withResolved(config: unknown, resolve: (id: string) => string): unknown {
   if (!isObject(config) || typeof config.stepId !== 'string') return config
   return { ...config, stepId: resolve(config.stepId) }
@@ -185,21 +185,21 @@ export function protectedSteps(
 
 function walker({ steps, edges }: Graph) {
   const byId = new Map(steps.map((step) => [step.id, step]))
-  const targets = new Map(
+  const nextIds = new Map(
     edges.map((edge) => [`${edge.fromStepId} ${slotKey(edge)}`, edge.toStepId]),
   )
   /** The step after another, on its first branch or outcome. */
   const after = (id: string): string | undefined => {
     const step = byId.get(id)
     const slot = step === undefined ? undefined : firstSlot(step)
-    return slot === undefined ? undefined : targets.get(`${id} ${slotKey(slot)}`)
+    return slot === undefined ? undefined : nextIds.get(`${id} ${slotKey(slot)}`)
   }
   return {
     steps: byId,
     after,
     /** Where the way of a transition of another graph ends, past the steps that `isPassed` names. */
     endOf(edge: Edge, isPassed: (id: string) => boolean): string | undefined {
-      let id = targets.get(`${edge.fromStepId} ${slotKey(edge)}`)
+      let id = nextIds.get(`${edge.fromStepId} ${slotKey(edge)}`)
       while (id !== undefined && isPassed(id)) id = after(id)
       return id
     },

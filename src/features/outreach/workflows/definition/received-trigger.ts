@@ -14,12 +14,12 @@ type ReceivedOptions = {
   answersPerDay: number | null
 }
 
-/** Of a new workflow. */
+/** The options of a new workflow. */
 const DEFAULTS: ReceivedOptions = { includeAutomatic: false, answersPerDay: 1 }
 
 type Triggered = Pick<Workflow, 'triggerEvent' | 'triggerConfig'>
 
-/** As they are stored; without a limit for workflows that have none. */
+/** Returns the options as they are stored; a workflow without a stored limit has none. */
 export function receivedOptionsOf({ triggerEvent, triggerConfig }: Triggered): ReceivedOptions {
   if (triggerEvent !== RECEIVED) return DEFAULTS
   const { includeAutomatic, answersPerDay } = triggerConfig ?? {}
@@ -54,7 +54,7 @@ export function readReceivedOptions(
   }
 }
 
-/** The rest of a trigger: which events start executions at all. */
+/** Returns a trigger without these options. The rest says which events start executions at all. */
 export function withoutReceivedOptions<T extends Triggered>(trigger: T): T {
   if (trigger.triggerEvent !== RECEIVED) return trigger
   const { includeAutomatic, answersPerDay, ...triggerConfig } = trigger.triggerConfig ?? {}

@@ -21,7 +21,8 @@ import { templateNotFound } from '../../../mail/templates/templates.ts'
 import { type Edge, requireStructure, slotKey } from '../graph/structure.ts'
 import { loadWorkflow } from '../load-workflow.ts'
 import { refuseActive, refuseActiveAt } from './active.ts'
-import { type Edit, type EditDeps, editWorkflow, saveVersion } from './edit.ts'
+import { deleteGraphSteps } from './delete-steps.ts'
+import { type EditDeps, editWorkflow, type GraphEdit, saveVersion } from './edit.ts'
 import { type Definition, loadDefinition, loadTemplatesOf } from './find.ts'
 import {
   type GivenGraph,
@@ -32,7 +33,6 @@ import {
   resolveNames,
   type StepIds,
 } from './given-graph.ts'
-import { removeSteps } from './remove-steps.ts'
 import { requireCampaigns } from './require-campaigns.ts'
 import { requireSteps } from './require-steps.ts'
 import { restoreSecrets } from './restore-secrets.ts'
@@ -58,7 +58,7 @@ const FIRST_POSITION = { x: 100, y: 100 }
  */
 export async function replaceGraph(
   deps: EditDeps & Pick<Base, 'outbound'>,
-  { graph: given, ...edit }: Edit & { graph: GivenGraph },
+  { graph: given, ...edit }: GraphEdit & { graph: GivenGraph },
 ): Promise<{ workflow: WorkflowDetail; ids: StepIds }> {
   requireDistinct(given)
   const { id: workflowId } = await loadWorkflow(deps.store.read, edit)
@@ -75,7 +75,7 @@ export async function replaceGraph(
   return { workflow, ids }
 }
 
-function replace(deps: EditDeps, edit: Edit, parsed: ParsedGraph): Promise<WorkflowDetail> {
+function replace(deps: EditDeps, edit: GraphEdit, parsed: ParsedGraph): Promise<WorkflowDetail> {
   return editWorkflow(deps, edit, async (tx, workflow) => {
     const before = await loadDefinition(tx, workflow.id)
     const known = await findKnown(tx, workflow, parsed)
@@ -90,7 +90,7 @@ function replace(deps: EditDeps, edit: Edit, parsed: ParsedGraph): Promise<Workf
   })
 }
 
-/** Rows of this workflow with the given ids: its steps, also those that were removed. */
+/** The rows of this workflow with the given ids, steps that were removed among them. */
 type Known = { steps: Map<string, WorkflowStep>; transitions: Map<string, WorkflowTransition> }
 
 /** @throws AppError RESOURCE_NOT_FOUND for an id of another workflow */
@@ -213,14 +213,15 @@ async function apply(
   const otherSteps = next.steps.filter((step) => isOtherStep(known.steps.get(step.id), step))
   const otherEdges = next.edges.filter((edge) => isOtherEdge(old.get(edge.id), edge))
 
-  // Transitions turn to other steps before a removed step takes along those that lead to it.
+  // A removed step takes along the transitions that lead to it, so the transitions are led to other
+  // steps before.
   await insertSteps(tx, workflow, { rows: newSteps, at })
   await updateSteps(tx, { rows: otherSteps, at })
   await updateEdges(tx, { rows: otherEdges, at })
   if (dropped.length > 0) {
     await tx.delete(workflowTransitions).where(inArray(workflowTransitions.id, dropped))
   }
-  await removeSteps(tx, workflow, { stepIds: removed, at })
+  await deleteGraphSteps(tx, workflow, { stepIds: removed, at })
   await insertEdges(tx, workflow.id, { rows: newEdges, at })
   const changes = [newSteps, otherSteps, newEdges, otherEdges, dropped, removed]
   return changes.some(({ length }) => length > 0)
@@ -243,7 +244,7 @@ function isOtherEdge(row: WorkflowTransition | undefined, edge: EdgeRow): boolea
   return !isDeepStrictEqual({ ...row, ...columns }, row)
 }
 
-/** As for an unknown id: it does not exist for this workflow. */
+/** The same error as for an unknown id: the id does not exist for this workflow. */
 function otherWorkflow(resource: string, id: string): AppError {
   return notFound(resource, id, 'The id belongs to no step or transition of this workflow.')
 }

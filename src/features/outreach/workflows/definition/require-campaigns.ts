@@ -1,9 +1,10 @@
 /** The campaigns that the CONDITIONs of a workflow ask for. */
+
 import { AppError } from '../../../../base/errors.ts'
 import { and, eq, inArray } from '../../../../store/drizzle.ts'
 import { campaigns } from '../../../../store/schema/campaigns.ts'
+import type { Queries } from '../../../../store/write/transaction.ts'
 import type { ConditionConfig } from '../graph/step-config.ts'
-import type { Queries } from './find.ts'
 import type { StepRow } from './step-rows.ts'
 
 type Configured = Pick<StepRow, 'type' | 'config'>

@@ -56,7 +56,7 @@ const insertEdgeRow = statement((db) =>
   }),
 )
 
-/** A step that was removed comes back. */
+/** Also brings back a step that was removed. */
 const updateStepRow = statement((db) =>
   db
     .update(workflowSteps)

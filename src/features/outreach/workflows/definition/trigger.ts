@@ -15,8 +15,8 @@ import {
   type ConfigFields,
   isObject,
   listUnread,
+  readConfigFields,
   readEventName,
-  readFields,
   readUuid,
   typeName,
 } from '../graph/config-fields.ts'
@@ -55,7 +55,7 @@ export function newEventTrigger(
   report?: ReportUnknown,
 ): Trigger {
   const errors: FieldError[] = []
-  const fields = readFields(options, PATH, errors)
+  const fields = readConfigFields(options, PATH, errors)
   const trigger = eventTrigger(MANUAL, eventName, fields)
   if (errors.length > 0) throw invalid(errors)
   report?.(listUnread(fields, NO_FIELD))
@@ -95,7 +95,7 @@ export function changeTrigger(
   }
   if (!isObject(triggerConfig)) throw invalid([wrongConfig(triggerConfig)])
   const errors: FieldError[] = []
-  const fields = readFields(triggerConfig, PATH, errors)
+  const fields = readConfigFields(triggerConfig, PATH, errors)
   if (triggerType === 'EVENT') {
     const eventName = readEventName(fields, { isRequired: true })
     const trigger = eventTrigger(current, eventName ?? '', fields)

@@ -21,7 +21,7 @@ import { isKey, withoutFilled } from '../../../mail/templates/filled-keys.ts'
 import { type NamedVariables, nameVariables } from '../../../mail/templates/named-variables.ts'
 import { suggestForSlip, suggestVariable } from '../../../mail/templates/suggest-variable.ts'
 import type { WorkflowFinding } from '../graph/findings.ts'
-import type { Step } from '../graph/step-config.ts'
+import type { TypedStep } from '../graph/step-config.ts'
 import { templatesOf } from '../graph/step-templates.ts'
 import { listEventKeys } from './event-fields.sqlite.ts'
 import { EMAIL_KEYS } from './fields.ts'
@@ -30,22 +30,22 @@ import { loadDefinition } from './find.ts'
 type Deps = Pick<Base, 'store'>
 
 /** `isGuarded`: it has a fallback, or stands in a tag. */
-type Named = { step: Step; name: string; isGuarded: boolean }
+type Named = { step: TypedStep; name: string; isGuarded: boolean }
 
-/** Each template may have megabytes. */
+/** A bound, because each template may have megabytes. */
 const MAX_TEMPLATES = 20
-/** Further names without a value are not compared. */
+/** At most this many names without a value are compared. */
 const MAX_UNFILLED = 20
 const MAX_GUARDED = 100
-/** Of events, whose data a request is told of in full. */
+/** At most this many events have their data read. */
 const MAX_EVENTS = 20
-/** Names of the context beside those of contacts. */
+/** Names that the context has besides those of contacts. */
 const OWN_NAMES: readonly string[] = ['event']
 
 export async function findUnfilled(deps: Deps, workflow: Workflow): Promise<WorkflowFinding[]> {
   if (workflow.triggerType === 'MANUAL') return []
   const { projectId } = workflow
-  const steps = (await loadDefinition(deps.store.read, workflow.id)).steps as Step[]
+  const steps = (await loadDefinition(deps.store.read, workflow.id)).steps as TypedStep[]
   const ofSteps = steps.flatMap((step) =>
     step.type === 'UPDATE_CONTACT' ? Object.keys(step.config.updates ?? {}) : [],
   )
@@ -67,10 +67,17 @@ export async function findUnfilled(deps: Deps, workflow: Workflow): Promise<Work
   return findings
 }
 
-/** The first names that neither `filled` nor the data of any contact has, each once; those that are printed first. */
+/**
+ * Lists names that neither `filled` nor the data of any contact has: the first ones that are
+ * printed, each once.
+ */
 async function listUnfilled(
   { store }: Deps,
-  { projectId, steps, filled }: { projectId: string; steps: Step[]; filled: ReadonlySet<string> },
+  {
+    projectId,
+    steps,
+    filled,
+  }: { projectId: string; steps: TypedStep[]; filled: ReadonlySet<string> },
 ): Promise<Named[]> {
   const unfilled: Named[] = []
   const guarded: Named[] = []
@@ -92,15 +99,15 @@ async function listUnfilled(
       if (guarded.length === MAX_GUARDED) break
     }
   }
-  // A later step may print one of them.
+  // A step after the one that guards a name may print the name: then it counts as printed.
   return [...unfilled, ...guarded.filter(({ name }) => !seen.has(name))]
 }
 
 /** The names in each text; a template is read once. Other work may run between two texts. */
 async function* walkNamed(
   store: Deps['store'],
-  { steps, ...rule }: { steps: readonly Step[]; hasContact: boolean },
-): AsyncGenerator<{ step: Step; names: NamedVariables }> {
+  { steps, ...rule }: { steps: readonly TypedStep[]; hasContact: boolean },
+): AsyncGenerator<{ step: TypedStep; names: NamedVariables }> {
   const read = new Set<string>()
   for (const step of steps) {
     const texts = [...templatesOf(step, '')].map(([, text]) => text)
@@ -131,7 +138,7 @@ async function nameInTemplate(
 async function listOfEvents(
   { store }: Deps,
   { projectId, triggerEvent }: Workflow,
-  steps: readonly Step[],
+  steps: readonly TypedStep[],
 ): Promise<{ keys: string[]; areKnown: boolean }> {
   const waited = steps.flatMap((step) =>
     step.type === 'WAIT_FOR_EVENT' ? storedEventName(step.config.eventName) : [],
@@ -148,7 +155,7 @@ async function listOfEvents(
   return { keys: [...keys], areKnown }
 }
 
-function toFinding(step: Step, { name, hint }: { name: string; hint: string | undefined }) {
+function toFinding(step: TypedStep, { name, hint }: { name: string; hint: string | undefined }) {
   return {
     code: 'unfilled_variable',
     severity: 'warning' as const,
@@ -158,7 +165,7 @@ function toFinding(step: Step, { name, hint }: { name: string; hint: string | un
   }
 }
 
-function toSlip(step: Step, { name, hint }: { name: string; hint: string }) {
+function toSlip(step: TypedStep, { name, hint }: { name: string; hint: string }) {
   return {
     code: 'unfilled_variable',
     severity: 'info' as const,

@@ -13,7 +13,7 @@ import { loadWorkflow } from '../load-workflow.ts'
 import type { WorkflowNotifier } from '../notifier.ts'
 import { refuseActive } from './active.ts'
 import { triggerStepName } from './create.ts'
-import { type Edit, type EditDeps, editWorkflow, saveVersion } from './edit.ts'
+import { type EditDeps, editWorkflow, type GraphEdit, saveVersion } from './edit.ts'
 import { loadDefinition } from './find.ts'
 import {
   changeTrigger,
@@ -42,7 +42,7 @@ type WorkflowChanges = GivenTrigger & {
  */
 export async function updateWorkflow(
   deps: EditDeps & { workflowNotifier: WorkflowNotifier },
-  { changes, ...edit }: Edit & { changes: WorkflowChanges },
+  { changes, ...edit }: GraphEdit & { changes: WorkflowChanges },
 ): Promise<WorkflowDetail> {
   const prepare = (before: Trigger) =>
     prepareTrigger(before, changes, { now: deps.now(), report: edit.report })
@@ -61,7 +61,7 @@ export async function updateWorkflow(
     const next: Partial<Workflow> = {
       ...columns,
       ...trigger,
-      // A change of anything else leaves the time as it is: it may be overdue.
+      // Any other change keeps the time of the next firing, which may be overdue.
       nextFireAt: isBegun ? firesAt : keptFireAt,
       ...(isBegun && { enabledSeq: await newestSeq(tx) }),
     }
@@ -76,13 +76,13 @@ export async function updateWorkflow(
 }
 
 /**
- * The trigger after the change and its next firing, which may take some ms to find: too long for a
+ * Finds the trigger after the change and its next firing. That may take some ms, too long for a
  * transaction.
  */
 function prepareTrigger(
   before: Trigger,
   changes: GivenTrigger,
-  context: { now: number; report: Edit['report'] },
+  context: { now: number; report: GraphEdit['report'] },
 ) {
   const trigger = changeTrigger(before, changes, context)
   return { before, trigger, firesAt: nextFiringOf(trigger, context.now) }
@@ -116,7 +116,7 @@ async function newestSeq(tx: Tx): Promise<number> {
   return newest[0]?.seq ?? 0
 }
 
-/** The step keeps a name of its own. */
+/** Updates the TRIGGER step. A name that its author gave the step stays. */
 async function syncTriggerStep(
   tx: Tx,
   { id }: Workflow,
@@ -138,7 +138,7 @@ async function syncTriggerStep(
 
 /** @throws AppError BAD_REQUEST with the findings */
 async function requireSound(tx: Tx, workflow: Workflow): Promise<void> {
-  // Suggestions take too long for a transaction.
+  // No suggestions: they take too long for a transaction.
   const findings = await findWorkflowFindings(tx, workflow, { pairs: 0 })
   const errors = findings.filter(({ severity }) => severity === 'error')
   const [first] = errors

@@ -1,22 +1,24 @@
 /**
  * Finds faults that an author may want to mend before a workflow is enabled. Enabling refuses errors.
  */
+
 import { type Effort, newEffort } from '../../../../config/layers/closest.ts'
 import { and, eq, inArray, sql } from '../../../../store/drizzle.ts'
 import { domains } from '../../../../store/schema/domains.ts'
 import { templates } from '../../../../store/schema/messages.ts'
 import type { Workflow } from '../../../../store/schema/workflows.ts'
+import type { Queries } from '../../../../store/write/transaction.ts'
 import type { Base } from '../../../ground/base.ts'
 import { findSegment } from '../../../people/segments/segments.ts'
 import { findSilentEvents } from '../../../people/segments/silent-events.ts'
 import { findCycles } from '../chains/cycles.ts'
 import { loadMakers } from '../chains/makers.ts'
 import { findFindings, reachedSteps, type WorkflowFinding } from '../graph/findings.ts'
-import type { Step } from '../graph/step-config.ts'
+import type { TypedStep } from '../graph/step-config.ts'
 import { findInSteps } from '../graph/step-findings.ts'
 import { reachableFrom } from '../graph/structure.ts'
 import { findWorkflow, loadWorkflow, type WorkflowKey } from '../load-workflow.ts'
-import { loadDefinition, loadTemplatesOf, type Queries } from './find.ts'
+import { loadDefinition, loadTemplatesOf } from './find.ts'
 import { listCampaignsOf } from './require-campaigns.ts'
 import { findUnfilled } from './unfilled-variables.ts'
 
@@ -48,10 +50,10 @@ export async function findWorkflowFindings(
   const senders = [...new Set([...templates.values()].map(({ fromDomain }) => fromDomain))]
   const hasSegment =
     segmentId !== null && (await findSegment(queries, { projectId, id: segmentId })) !== undefined
-  const events = eventsOf(workflow, steps as Step[])
+  const events = eventsOf(workflow, steps as TypedStep[])
   return findFindings({
     workflow,
-    steps: steps as Step[],
+    steps: steps as TypedStep[],
     edges: transitions,
     templates,
     campaigns: await listCampaignsOf(queries, projectId, steps),
@@ -62,11 +64,11 @@ export async function findWorkflowFindings(
   })
 }
 
-/** The steps that an edit has changed; all steps without these fields. */
+/** The steps that an edit has changed: all steps if no field is set. */
 export type Edited = {
   /** This step alone. */
   stepId?: string | undefined
-  /** A step that a new way leads to: with what follows. */
+  /** A step that a new way leads to; the steps after it count, too. */
   from?: string | undefined
 }
 
@@ -81,12 +83,12 @@ export async function findLiveError(
   const workflow = await findWorkflow(read, key)
   if (workflow === undefined || !workflow.isEnabled) return undefined
   const definition = await loadDefinition(read, workflow.id)
-  const steps = definition.steps as Step[]
+  const steps = definition.steps as TypedStep[]
   const checked = {
     ...{ workflow, steps, edges: definition.transitions },
     templates: await loadTemplatesOf(read, key.projectId, steps),
     campaigns: await listCampaignsOf(read, key.projectId, steps),
-    // The findings of these are no errors.
+    // Findings on these facts are no errors, so the facts stay empty.
     ...{
       verifiedDomains: new Set<string>(),
       silentEvents: new Map(),
@@ -96,13 +98,13 @@ export async function findLiveError(
   }
   const reached = reachedSteps(checked)
   const changed = from === undefined ? reached : reachableFrom([from], checked.edges)
-  const isAsked = ({ id }: Step) =>
+  const isAsked = ({ id }: TypedStep) =>
     reached.has(id) && changed.has(id) && (stepId === undefined || stepId === id)
   return findInSteps(checked, isAsked).find(({ severity }) => severity === 'error')
 }
 
 /** The events that start the workflow and end its waits. */
-function eventsOf({ triggerEvent }: Workflow, steps: readonly Step[]): string[] {
+function eventsOf({ triggerEvent }: Workflow, steps: readonly TypedStep[]): string[] {
   const waited = steps.flatMap((step) =>
     step.type === 'WAIT_FOR_EVENT' ? step.config.eventName : [],
   )

@@ -1,4 +1,5 @@
 /** Workflows as the API returns them. */
+
 import { formatInstant, formatOptionalInstant } from '../../../../base/clock.ts'
 import type {
   StepRecord,
@@ -11,18 +12,13 @@ import type {
   WorkflowStep,
   WorkflowTransition,
 } from '../../../../store/schema/workflows.ts'
+import type { Queries } from '../../../../store/write/transaction.ts'
 import type { Base } from '../../../ground/base.ts'
 import { maskConfig } from '../graph/secret-headers.ts'
 import { loadWorkflow, type WorkflowKey } from '../load-workflow.ts'
-import {
-  type Definition,
-  loadDefinition,
-  loadTemplatesOf,
-  type Queries,
-  type StepTemplate,
-} from './find.ts'
+import { type Definition, loadDefinition, loadTemplatesOf, type StepTemplate } from './find.ts'
 
-/** Who looks. Absent: headers that authenticate requests are masked. */
+/** Whether the caller sees secrets. If not, headers that authenticate requests are masked. */
 export type Viewer = { seesSecrets?: boolean | undefined }
 
 export function toWorkflowRecord(workflow: Workflow): WorkflowRecord {
@@ -101,7 +97,7 @@ async function toStepRecords(
   }))
 }
 
-/** Older clients read the template of a SEND_EMAIL from its config. */
+/** Returns the config to show. Older clients read the template of a SEND_EMAIL from it. */
 function shownConfig(
   { type, config, templateId }: WorkflowStep,
   { seesSecrets = false }: Viewer,

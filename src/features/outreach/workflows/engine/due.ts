@@ -7,7 +7,7 @@ import type { ContactData } from '../../../../store/schema/json-values.ts'
 import type { ExecutionStatus, StepExecutionStatus } from '../../../../store/schema/words.ts'
 import { parameter, statement } from '../../../../store/statement.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
-import type { WorkflowKey } from '../notifier.ts'
+import type { TurnKey } from '../notifier.ts'
 import type { DueExecution, OpenStep } from './walk.ts'
 
 /** JSON columns as text. */
@@ -53,13 +53,16 @@ const select = sql`select execution.number, execution.id, execution.contact_id a
       and step.ordinal = execution.steps_done
     where execution.workflow_id = ${unseen(parameter('workflowId'))}`
 
-/** What is due at once: starts, and executions whose wait was ended. In the order of their starts. */
+/**
+ * Executions that are due at once, because they start or their wait was ended; in the order of
+ * their starts.
+ */
 const listNow = statement<Row>(
   () => sql`${select} and execution.due_at = 0 and execution.number > ${parameter('after')}
     order by execution.number limit ${unseen(parameter('limit'))}`,
 )
 
-/** What has slept, in the order of the due times. */
+/** Executions whose sleep is over, in the order of their due times. */
 const listTimed = statement<Row>(
   () => sql`${select} and execution.due_at > 0 and execution.due_at <= ${parameter('now')}
       and execution.number > ${parameter('after')}
@@ -76,7 +79,7 @@ const findEarliest = statement<{ dueAt: number | null }>(
     end as "dueAt"`,
 )
 
-/** As if they were due at once: no later turn reads them until the fence is gone. */
+/** Makes held executions look due at once: no later turn reads them until the fence is gone. */
 const passOver = statement(
   () => sql`update workflow_executions set due_at = 0 where number in (
     select number from workflow_executions ${indexedBy('workflow_executions_due')}
@@ -86,7 +89,7 @@ const passOver = statement(
 )
 
 /** Seeks from workflow to workflow, so the number of executions does not matter. */
-const listWorkflows = statement<WorkflowKey & { dueAt: number }>(
+const listWorkflows = statement<TurnKey & { dueAt: number }>(
   () => sql`with recursive found (id) as (
       select min(workflow_id) from workflow_executions ${indexedBy('workflow_executions_due')}
         where due_at is not null
@@ -112,17 +115,17 @@ type Due = {
 }
 
 /** Takes held executions that are due out of the way, at most `limit`. */
-export async function passOverHeld(tx: Tx, key: WorkflowKey, due: Due): Promise<void> {
+export async function passOverFenced(tx: Tx, key: TurnKey, due: Due): Promise<void> {
   if (due.after > 0) await tx.execute(passOver, { workflowId: key.workflowId, ...due })
 }
 
 /**
- * Lists at most `limit`: those that are due at once and those that have slept in turn, so that neither
- * waits for all of the others.
+ * Lists at most `limit` due executions: those that are due at once in turn with those that have
+ * slept, so that neither waits for all of the others.
  */
-export async function listDue(
+export async function listDueExecutions(
   queries: Queries,
-  { workflowId, projectId }: WorkflowKey,
+  { workflowId, projectId }: TurnKey,
   { now, limit, after }: Due,
 ): Promise<DueExecution[]> {
   const atOnce = await queries.list(listNow, { workflowId, limit, after })
@@ -142,7 +145,7 @@ export async function findEarliestDue(
 }
 
 /** All workflows with executions that are or will be due. */
-export function listDueWorkflows(queries: Queries): Promise<(WorkflowKey & { dueAt: number })[]> {
+export function listDueWorkflows(queries: Queries): Promise<(TurnKey & { dueAt: number })[]> {
   return queries.list(listWorkflows)
 }
 

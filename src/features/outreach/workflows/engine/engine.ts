@@ -13,7 +13,7 @@ import { createFairQueue } from '../../../../turns/fair-queue.ts'
 import { type Loop, startLoop } from '../../../../work/loop.ts'
 import type { Base } from '../../../ground/base.ts'
 import { createTimetable } from '../../../mail/messages/queue/lanes.ts'
-import type { WorkflowKey, WorkflowNotice } from '../notifier.ts'
+import type { TurnKey, WorkflowNotice } from '../notifier.ts'
 import { listDueWorkflows } from './due.ts'
 import { createGraphs } from './graphs.ts'
 import { createStepValues } from './step-values.ts'
@@ -24,16 +24,16 @@ import { createTurnSizes, type TurnSizes } from './turn-sizes.ts'
 export type EngineDeps = Omit<StepDeps, 'values'> &
   Pick<Base, 'disk' | 'outbound' | 'config' | 'keyring'>
 
-/** The commits of turns at the same time share one sync of the disk. */
+/** Turns at the same time, whose commits share one sync of the disk. */
 const MAX_TURNS = 4
 /** The wait after a failure, and while the disk is full. */
 const RETRY_MS = 1_000
-/** The clock may have jumped meanwhile. */
+/** The longest wait, because the clock may jump. */
 const MAX_WAIT_MS = 10_000
 
 /** `isRendering`: the turn is over, and the next one waits for values; it does not count for `MAX_TURNS`. */
 type RunningTurn = { ended: Promise<void>; dueAt: number | undefined; isRendering: boolean }
-type Entered = { key: WorkflowKey; turn: RunningTurn }
+type Entered = { key: TurnKey; turn: RunningTurn }
 
 type EngineState = {
   deps: TurnDeps & Pick<Base, 'disk'>
@@ -46,14 +46,14 @@ type EngineState = {
 
 type DueWorkflows = {
   /** Records that an execution of the workflow is due at `dueAt`; an earlier known time stays. */
-  addDueAt(key: WorkflowKey, dueAt: number): void
+  addDueAt(key: TurnKey, dueAt: number): void
   /** Removes and returns the next workflow with due executions. */
-  take(now: number): WorkflowKey | undefined
+  take(now: number): TurnKey | undefined
   /** When the next one is due; undefined when none waits. */
   nextDueAt(): number | undefined
 }
 
-type KnownWorkflow = { key: WorkflowKey; dueAt: number }
+type KnownWorkflow = { key: TurnKey; dueAt: number }
 
 export async function startEngine(deps: EngineDeps): Promise<{ stop(): Promise<void> }> {
   const state: EngineState = {
@@ -98,7 +98,7 @@ function take(state: EngineState, notice: WorkflowNotice): void {
   state.wake()
 }
 
-function add({ due, running }: EngineState, key: WorkflowKey, dueAt: number): void {
+function add({ due, running }: EngineState, key: TurnKey, dueAt: number): void {
   const turn = running.get(key.workflowId)
   if (turn === undefined) due.addDueAt(key, dueAt)
   else turn.dueAt = Math.min(turn.dueAt ?? dueAt, dueAt)
@@ -124,23 +124,23 @@ function countTurns({ running }: EngineState): number {
   return running.values().reduce((count, { isRendering }) => count + (isRendering ? 0 : 1), 0)
 }
 
-function enter(state: EngineState, key: WorkflowKey): Entered {
+function enter(state: EngineState, key: TurnKey): Entered {
   const turn: RunningTurn = { ended: Promise.resolve(), dueAt: undefined, isRendering: false }
   state.running.set(key.workflowId, turn)
   return { key, turn }
 }
 
-function begin(state: EngineState, key: WorkflowKey, turn: RunningTurn): void {
+function begin(state: EngineState, key: TurnKey, turn: RunningTurn): void {
   turn.ended = run(state, key).then(({ nextDueAt, rendering }) => {
     if (rendering === undefined) return end(state, key, nextDueAt)
     turn.isRendering = true
-    // A stop does not wait for it: values that are not rendered are asked for again.
+    // A stop does not wait for the rendering: values that are not rendered are asked for again.
     void rendering.then((isDone) => end(state, key, isDone ? nextDueAt : retryAt(state)))
     state.wake()
   })
 }
 
-function end(state: EngineState, key: WorkflowKey, nextDueAt: number | undefined): void {
+function end(state: EngineState, key: TurnKey, nextDueAt: number | undefined): void {
   const turn = state.running.get(key.workflowId)
   state.running.delete(key.workflowId)
   const dueAt = [nextDueAt, turn?.dueAt].filter((at) => at !== undefined)
@@ -152,10 +152,13 @@ function retryAt({ deps }: EngineState): number {
   return deps.now() + RETRY_MS
 }
 
-/** Makes a turn. Returns when the workflow wants its next one, and the rendering that this one waits for. */
+/**
+ * Makes a turn. Returns when the workflow wants its next turn, and the rendering that the next turn
+ * waits for.
+ */
 async function run(
   state: EngineState,
-  key: WorkflowKey,
+  key: TurnKey,
 ): Promise<Pick<TurnResult, 'nextDueAt' | 'rendering'>> {
   const { deps, sizes } = state
   // An email needs space that is missing when the disk is full.
@@ -176,11 +179,14 @@ async function run(
 export function createDueWorkflows(): DueWorkflows {
   const known = new Map<string, KnownWorkflow>()
   const waiting = createTimetable<KnownWorkflow>()
-  /** They wait by project. */
-  const due = createFairQueue<WorkflowKey>()
+  /** Due workflows; projects take turns. */
+  const due = createFairQueue<TurnKey>()
   /** The ids of due workflows. */
   const dueIds = new Set<string>()
-  /** Entries are replaced and never changed: an entry of the timetable that is not known is stale. */
+  /**
+   * Whether an entry of the timetable still counts: entries are replaced and never changed, so one
+   * that `known` does not have is stale.
+   */
   const isCurrent = (entry: KnownWorkflow) => known.get(entry.key.workflowId) === entry
 
   function makeDue(now: number): void {

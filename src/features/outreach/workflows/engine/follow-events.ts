@@ -35,7 +35,7 @@ type OfContact<Event> = Event & { contactId: string }
 type ContactEvent = OfContact<EventRow>
 type Triggered = Omit<StartableWorkflow, 'allowsReentry'> & {
   allowsReentry: number
-  /** 1 if the trigger says so. */
+  /** 1 if the trigger includes received mail that a machine sent. */
   includeAutomatic: number | null
   event: string
   enabledSeq: number
@@ -90,12 +90,12 @@ const listTriggered = statement<Triggered>(
       and workflow_steps.type = 'TRIGGER' and workflow_steps.removed_at is null`,
 )
 
-/** Of events of received mail, those that `isAutomaticEvent`. */
+/** Lists those events of received mail that a machine sent or may have sent. */
 const listAutomatic = statement<{ seq: number }>(
   () => sql`select seq from events where seq in ${listOf(parameter('seqs'))} and ${isAutomaticRow}`,
 )
 
-/** Of events whose contact is there. */
+/** Reads the data of those events whose contact exists. */
 const listData = statement<{ seq: number; data: string | null }>(
   () => sql`select events.seq, events.data from ${eachOf(parameter('seqs'))} as row
     ${orderedJoin()} events on events.seq = row.value
@@ -128,7 +128,7 @@ export async function applyEvents(
   if (known.length === 0) return
   const triggered = await findTriggered(tx, known)
   const ended = await findEnded(tx, known)
-  // Most events do neither.
+  // Most events start no execution and end no wait.
   if (triggered.size === 0 && ended.length === 0) return
   const { events: together, isOld } = await splitAtFence(tx, rows)
   const end = together.at(-1)
@@ -235,7 +235,7 @@ async function startTriggered(
   tx.afterCommit(() => deps.counters.add('pillarbox_chain_starts_refused_total', {}, refused))
 }
 
-/** Without those whose contact is gone. */
+/** Returns the events with their data, except those whose contact is gone. */
 async function withData(
   tx: Tx,
   events: readonly OfContact<UrgentEvent>[],

@@ -8,7 +8,7 @@ import type { Tx } from '../../../../store/write/transaction.ts'
 import { type Graph, loadGraph } from '../graph/graph.ts'
 
 /** What the engine needs of a workflow's row. */
-export const findWorkflow = statement((db) =>
+export const findGraphWorkflow = statement((db) =>
   db
     .select({
       id: workflows.id,
@@ -25,7 +25,7 @@ export const findWorkflow = statement((db) =>
     .where(eq(workflows.id, parameter('id'))),
 )
 
-export type FoundWorkflow = RowOf<typeof findWorkflow>
+export type FoundWorkflow = RowOf<typeof findGraphWorkflow>
 
 /** Steps and transitions of all cached graphs. */
 const MAX_CACHED = 20_000

@@ -13,8 +13,8 @@ import type { RenderedTexts } from '../../../../outbound/composing/texts.ts'
 import type { Contact } from '../../../../store/schema/contacts.ts'
 import { runFor } from '../../../../turns/owner.ts'
 import type { Base } from '../../../ground/base.ts'
-import { isTemplate, mapTexts } from '../graph/step-templates.ts'
-import type { WorkflowKey } from '../notifier.ts'
+import { hasTemplateMarker, mapTexts } from '../graph/step-templates.ts'
+import type { TurnKey } from '../notifier.ts'
 import { executionVariables } from '../variables.ts'
 
 /** The source of the values of a step. */
@@ -42,40 +42,41 @@ export type StepValues = {
   /** The values that were rendered for the step, maybe from other facts than those of now. */
   find(place: StepPlace): RenderedValues | undefined
   /**
-   * The executions that a turn may walk if its steps ask for values: all, or while others wait for room those
-   * whose values are rendered. A turn that walks none waits for `whenRoom`.
+   * The number of executions that a turn may walk if its steps ask for values: all; while others
+   * wait for room, only those whose values are rendered. A turn that walks none waits for
+   * `whenRoom`.
    */
-  allowance(key: WorkflowKey): number
-  whenRoom(key: WorkflowKey): Promise<void>
+  allowance(key: TurnKey): number
+  whenRoom(key: TurnKey): Promise<void>
   /**
    * Renders the values that a turn has asked for, and drops those of earlier turns. Resolves to false if
    * some could not be rendered now. Never rejects.
    */
-  render(key: WorkflowKey, asked: readonly AskedValues[]): Promise<boolean>
+  render(key: TurnKey, asked: readonly AskedValues[]): Promise<boolean>
 }
 
 type Deps = Pick<Base, 'outbound' | 'config' | 'keyring' | 'log' | 'now' | 'directory'>
 
-/** A turn asks for the values of so many executions at most: each may have 64 KB. */
+/** Executions whose values one turn may ask for: each may have 64 KB. */
 export const MAX_ASKED = 50
 
-/** Characters of JSON: a few ms, if it has many names. */
+/** Characters of JSON that are counted at once: that takes a few ms if the JSON has many names. */
 const COUNTED_AT_ONCE = 128 * 1024
 
 type RenderRoom = {
   /** Whether there is room beside the values of other workflows. */
-  has(key: WorkflowKey): boolean
+  has(key: TurnKey): boolean
   /** Whether a workflow waits for room. */
   isWanted(): boolean
   /** Replaces the number of characters of the workflow. Zero lets others go on. */
-  hold(key: WorkflowKey, characters: number): void
+  hold(key: TurnKey, characters: number): void
   /** Resolves when there is room. */
-  wait(key: WorkflowKey): Promise<void>
+  wait(key: TurnKey): Promise<void>
 }
 
 type Limits = { perProject: number; all: number }
 
-type Waiter = { key: WorkflowKey; goOn(): void }
+type Waiter = { key: TurnKey; goOn(): void }
 
 /** Characters of JSON. The values of one turn may exceed them. */
 const LIMITS: Limits = { perProject: 16 * 1024 * 1024, all: 64 * 1024 * 1024 }
@@ -114,10 +115,13 @@ export function createStepValues(deps: Deps, room = createRenderRoom()): StepVal
   }
 }
 
-/** Counts the characters of values. Other work runs between pieces; until the end no other workflow has room. */
+/**
+ * Counts the characters of values and takes room for them. Other work runs between pieces; no other
+ * workflow has room before the count ends.
+ */
 async function takeRoom(
   room: Pick<RenderRoom, 'hold'>,
-  key: WorkflowKey,
+  key: TurnKey,
   asked: readonly AskedValues[],
 ): Promise<void> {
   let characters = 0
@@ -150,7 +154,7 @@ function keyOf({ executionNumber, ordinal }: Pick<AskedValues, 'executionNumber'
 function listTemplates(values: Record<string, unknown>): string[] {
   const templates: string[] = []
   mapTexts(values, (text) => {
-    if (isTemplate(text)) templates.push(text)
+    if (hasTemplateMarker(text)) templates.push(text)
     return text
   })
   return templates
@@ -170,17 +174,17 @@ async function renderValues(
   )
   if (texts === 'too heavy') return texts
   let next = 0
-  const fill = (text: string) => (isTemplate(text) ? (texts[next++] ?? '') : text)
+  const fill = (text: string) => (hasTemplateMarker(text) ? (texts[next++] ?? '') : text)
   return mapTexts(values, fill) as Record<string, unknown>
 }
 
 export function createRenderRoom({ perProject, all }: Limits = LIMITS): RenderRoom {
-  const held = new Map<string, { projectId: string; characters: number }>()
+  const occupied = new Map<string, { projectId: string; characters: number }>()
   const waiters: Waiter[] = []
 
-  function fits({ workflowId, projectId }: WorkflowKey): boolean {
+  function fits({ workflowId, projectId }: TurnKey): boolean {
     let [own, total] = [0, 0]
-    for (const [id, each] of held) {
+    for (const [id, each] of occupied) {
       if (id === workflowId) continue
       total += each.characters
       if (each.projectId === projectId) own += each.characters
@@ -192,8 +196,8 @@ export function createRenderRoom({ perProject, all }: Limits = LIMITS): RenderRo
     has: fits,
     isWanted: () => waiters.length > 0,
     hold({ workflowId, projectId }, characters) {
-      if (characters === 0) held.delete(workflowId)
-      else held.set(workflowId, { projectId, characters })
+      if (characters === 0) occupied.delete(workflowId)
+      else occupied.set(workflowId, { projectId, characters })
       // One waiter goes on: its turn lets the next one go on.
       const next = waiters.findIndex(({ key }) => fits(key))
       if (next >= 0) waiters.splice(next, 1)[0]?.goOn()

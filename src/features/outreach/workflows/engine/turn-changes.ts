@@ -17,10 +17,10 @@ import { appendEvents, type NewEvent } from '../../../ground/events/append.ts'
 import { writeContactData } from '../../../people/contacts/write/update.ts'
 import { recordCausedChanges } from '../../../people/segments/caused-changes.ts'
 import { addFigures, durationBucket, type FigureChange } from '../figures.ts'
-import type { WorkflowKey } from '../notifier.ts'
+import type { TurnKey } from '../notifier.ts'
 
 /** A row of `workflow_step_executions`. */
-export type StepRow = {
+export type StepExecutionRow = {
   executionNumber: number
   ordinal: number
   id: string
@@ -36,7 +36,7 @@ export type StepRow = {
 }
 
 /** The new position of an execution. */
-export type Position = Pick<
+export type ExecutionPosition = Pick<
   WorkflowExecution,
   | 'number'
   | 'status'
@@ -52,10 +52,10 @@ export type Position = Pick<
 export type StepPlace = { number: number; ordinal: number }
 
 export type TurnChanges = {
-  addStep(row: StepRow): void
+  addStep(row: StepExecutionRow): void
   addFigure(subject: string, figure: string): void
-  addPosition(position: Position): void
-  /** A contact that a step has changed. `depth`: of the events that follow. */
+  addPosition(position: ExecutionPosition): void
+  /** Adds a contact that a step has changed. `depth`: the depth of the events that follow. */
   addContact(contact: Contact, depth: number, place: StepPlace): void
   /** An event that an execution makes is one deeper than the execution. */
   addEvent(event: NewEvent & { depth: number }): void
@@ -63,7 +63,7 @@ export type TurnChanges = {
   ends(): ExecutionStatus[]
   /** The first step that has changed a contact. */
   firstChange(): StepPlace | undefined
-  /** Comes before `write`. */
+  /** Call it before `write`. */
   writeContacts(tx: Tx): Promise<void>
   write(tx: Tx, at: number): Promise<void>
 }
@@ -71,7 +71,7 @@ export type TurnChanges = {
 const excluded = (column: string) => sql.raw(`excluded.${column}`)
 const orStored = (column: string) => sql.raw(`coalesce(excluded.${column}, ${column})`)
 
-/** A step that waited has a row. */
+/** Inserts a step row; a step that waited has a row, which is updated. */
 const saveStep = statement((db) =>
   db
     .insert(workflowStepExecutions)
@@ -104,7 +104,10 @@ const saveStep = statement((db) =>
     }),
 )
 
-/** Runs once for each: no trigger reads this table, so that a statement over a list would cost more. */
+/**
+ * Runs once for each execution: no trigger reads this table, so a statement over a list would cost
+ * more.
+ */
 const savePosition = statement((db) =>
   db
     .update(workflowExecutions)
@@ -121,10 +124,10 @@ const savePosition = statement((db) =>
     .where(sql`${workflowExecutions.number} = ${parameter('number')}`),
 )
 
-export function createTurnChanges({ workflowId, projectId }: WorkflowKey): TurnChanges {
-  const steps: StepRow[] = []
+export function createTurnChanges({ workflowId, projectId }: TurnKey): TurnChanges {
+  const steps: StepExecutionRow[] = []
   const figures = new Map<string, FigureChange>()
-  const positions: Position[] = []
+  const positions: ExecutionPosition[] = []
   const contacts = new Map<string, Contact>()
   const depths = new Map<string, number>()
   let firstChange: StepPlace | undefined

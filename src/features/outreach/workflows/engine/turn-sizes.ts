@@ -5,13 +5,15 @@
  */
 import { createLru } from '../../../../base/lru.ts'
 
-/** `isHeavy`: as a write (`store/write/writer.ts`). */
+/** `isHeavy`: whether the turn is a heavy write (`store/write/writer.ts`). */
 export type TurnSize = { limit: number; isHeavy: boolean }
 
 type Taken = TurnSize & { walked: number; tookMs: number }
 
 export type TurnSizes = {
-  /** `turns`: so many run at the same time, which together are to be as light as one write. */
+  /**
+   * `turns`: how many turns run at the same time; together they are to be as light as one write.
+   */
   next(workflowId: string, turns: number): TurnSize
   /** `isAll`: nothing more is due now. */
   ended(workflowId: string, taken: Taken & { isAll: boolean }): void
@@ -19,7 +21,10 @@ export type TurnSizes = {
 
 const FIRST_SIZE = 4
 const MAX_SIZE = 200
-/** Light writes take no longer, or hardly: the contacts of a turn are read before its first step, whatever their size. */
+/**
+ * The time of a light write. A turn may take a little longer: its contacts are read before its
+ * first step, whatever their size.
+ */
 const LIGHT_MS = 4
 const MAX_LIGHT_SIZE = 32
 /** The transaction of a heavy turn takes about so long. */
@@ -27,7 +32,7 @@ const TURN_MS = 12
 const MAX_KNOWN = 10_000
 
 export function createTurnSizes(): TurnSizes {
-  /** Of the next turn, for workflows with more that is due. */
+  /** The limit of the next turn, for workflows with more due executions. */
   const limits = new Map<string, number>()
   /** How long an execution takes, as last measured. */
   const paces = createLru<number>(MAX_KNOWN)
@@ -46,7 +51,8 @@ export function createTurnSizes(): TurnSizes {
     },
     ended(workflowId, { limit, walked, tookMs, isAll }) {
       const eachMs = Math.max(tookMs, 0.1) / walked
-      // What a turn costs without any execution says nothing of one that walks few, but bounds what each takes.
+      // A turn has costs of its own, so one that walks few executions gives only an upper bound of
+      // what each takes.
       const isMeasure =
         walked >= FIRST_SIZE || tookMs > LIGHT_MS || eachMs < (paces.get(workflowId) ?? 0)
       if (walked > 0 && isMeasure) paces.set(workflowId, eachMs)

@@ -17,9 +17,9 @@ import { cancelActive } from '../executions/cancel-active.ts'
 import { startedEvent } from '../executions/insert.ts'
 import { EXIT_REASONS } from '../exit-reasons.ts'
 import type { Graph } from '../graph/graph.ts'
-import type { WorkflowKey } from '../notifier.ts'
-import { findEarliestDue, listDue, passOverHeld } from './due.ts'
-import { type FoundWorkflow, findWorkflow, type Graphs } from './graphs.ts'
+import type { TurnKey } from '../notifier.ts'
+import { findEarliestDue, listDueExecutions, passOverFenced } from './due.ts'
+import { type FoundWorkflow, findGraphWorkflow, type Graphs } from './graphs.ts'
 import { type AskedValues, hasTemplates, MAX_ASKED } from './step-values.ts'
 import { createSteps, type StepDeps } from './steps/steps.ts'
 import { createTurnChanges, type StepPlace, type TurnChanges } from './turn-changes.ts'
@@ -50,7 +50,7 @@ export type TurnResult = {
 /** `isCrowded`: there is no room for what its steps may ask for, so it has walked nothing. */
 type Written = TurnResult & { asked: readonly AskedValues[]; isCrowded?: boolean }
 
-/** Then the rest of the executions waits for another turn. */
+/** After this time the rest of the executions waits for another turn. */
 const MAX_TURN_MS = 25
 const MAX_LIGHT_MS = 5
 /** A turn for one execution, because others have failed with it. */
@@ -64,11 +64,7 @@ const asking = new WeakMap<Graph, boolean>()
 const NOTHING: Written = { walked: 0, tookMs: 0, nextDueAt: undefined, asked: [] }
 
 /** @throws AppError DATABASE_ERROR */
-export async function takeTurn(
-  deps: TurnDeps,
-  key: WorkflowKey,
-  size: TurnSize,
-): Promise<TurnResult> {
+export async function takeTurn(deps: TurnDeps, key: TurnKey, size: TurnSize): Promise<TurnResult> {
   try {
     return begin(deps, key, await write(deps, key, { size, fail: null }))
   } catch (error) {
@@ -87,7 +83,7 @@ export async function takeTurn(
 /** Begins to render what the turn has asked for. */
 function begin(
   { values }: TurnDeps,
-  key: WorkflowKey,
+  key: TurnKey,
   { asked, isCrowded, ...turn }: Written,
 ): TurnResult {
   const rendering = values.render(key, asked)
@@ -98,7 +94,7 @@ function begin(
 /** `fail`: a step that fails instead of being made. */
 function write(
   deps: TurnDeps,
-  key: WorkflowKey,
+  key: TurnKey,
   { size, fail }: { size: TurnSize; fail: StepPlace | null },
 ): Promise<Written> {
   const heavyFor = size.isHeavy ? key.projectId : undefined
@@ -108,20 +104,20 @@ function write(
 async function walkDue(
   deps: TurnDeps,
   tx: Tx,
-  { key, size, fail }: { key: WorkflowKey; size: TurnSize; fail: StepPlace | null },
+  { key, size, fail }: { key: TurnKey; size: TurnSize; fail: StepPlace | null },
 ): Promise<Written> {
   const { limit, isHeavy } = size
   const maxMs = isHeavy ? MAX_TURN_MS : MAX_LIGHT_MS
   const begunAt = performance.now()
   const at = deps.now()
-  const workflow = await tx.find(findWorkflow, { id: key.workflowId })
+  const workflow = await tx.find(findGraphWorkflow, { id: key.workflowId })
   const project = await deps.directory.findProject(key.projectId)
   if (workflow === undefined || project === undefined || project.resetSince !== null) return NOTHING
   const after = (await findFence(tx, project.id))?.executionNumber ?? 0
-  await passOverHeld(tx, key, { now: at, limit: MAX_PASSED, after })
+  await passOverFenced(tx, key, { now: at, limit: MAX_PASSED, after })
   const graph = await deps.graphs.get(tx, workflow.id, workflow.version)
   const allowed = asksForValues(graph) ? deps.values.allowance(key) : limit
-  const due = await listDue(tx, key, { now: at, limit: Math.min(limit, allowed), after })
+  const due = await listDueExecutions(tx, key, { now: at, limit: Math.min(limit, allowed), after })
   const changes = createTurnChanges(key)
   const asked: AskedValues[] = []
   const ask = (values: AskedValues) => void asked.push(values)
@@ -153,7 +149,10 @@ async function walkDue(
   return { walked, tookMs: performance.now() - begunAt, nextDueAt, asked, isCrowded }
 }
 
-/** What changed contacts is over by now: a fault is that of the first step that did. */
+/**
+ * Writes the contacts that steps have changed. These steps are over by now: a fault counts as that
+ * of the first of them.
+ */
 async function writeContacts(tx: Tx, changes: TurnChanges): Promise<void> {
   try {
     await changes.writeContacts(tx)
@@ -181,7 +180,7 @@ function reasonToCancel(
   { workflow, project }: { workflow: FoundWorkflow; project: Project },
 ): string | null | undefined {
   if (project.isDisabled) return EXIT_REASONS.projectDisabled
-  // Cancelled with all others, though its row does not say so yet.
+  // The execution was cancelled with all others, though its row does not say so yet.
   if (execution.number <= workflow.cancelledThrough) return workflow.cancelReason
   return isInLine(execution) && !workflow.isEnabled ? EXIT_REASONS.workflowDisabled : undefined
 }

@@ -24,12 +24,12 @@ import type {
 } from '../../../../store/schema/workflows.ts'
 import { EXIT_REASONS } from '../exit-reasons.ts'
 import { type Graph, nextTransition, type StepResult } from '../graph/graph.ts'
-import type { Step } from '../graph/step-config.ts'
+import type { TypedStep } from '../graph/step-config.ts'
 import type { StepPlace, TurnChanges } from './turn-changes.ts'
 
 const MAX_STEPS_PER_TURN = 100
 
-/** As that of the data of a contact. */
+/** The same limit as that of the data of a contact. */
 export const MAX_CONTEXT_BYTES = 64 * 1024
 
 /** `due_at` of immediate work: in the past even when the clock is set back. */
@@ -79,7 +79,7 @@ export type StepOutcome = {
 )
 
 /** A step as its function gets it. `contact` changes with the steps before. */
-export type StepCall<S extends Step = Step> = {
+export type StepCall<S extends TypedStep = TypedStep> = {
   step: S
   stepExecutionId: string
   execution: Walker
@@ -92,7 +92,7 @@ export type Walker = {
   readonly number: number
   readonly id: string
   readonly startedAt: number
-  /** An event started the execution, not a request. */
+  /** Whether an event started the execution, not a request. */
   readonly isStartedByEvent: boolean
   /** Executions that led to this one; the events that it makes are one deeper. */
   readonly depth: number
@@ -101,8 +101,9 @@ export type Walker = {
   /** The row number of the current step. */
   ordinal: number
   /**
-   * The event that brought the execution here without a pause; null after one. A wait that begins now
-   * counts the events after it, so that an event which follows closely is not missed.
+   * The event that brought the execution here without a pause; null after a pause. A wait that
+   * begins now counts the events after this one, so that an event which follows closely is not
+   * missed.
    */
   eventSeq: number | null
   /** The emails of this walk by their steps. */
@@ -115,7 +116,7 @@ export type Steps = {
   resume(call: StepCall, open: OpenStep): Promise<StepOutcome>
 }
 
-/** A step that threw: a fault of the program. */
+/** The error of a step that threw: a fault of the program. */
 export class StepFault extends Error {
   override readonly name = 'StepFault'
   readonly place: StepPlace
@@ -126,7 +127,10 @@ export class StepFault extends Error {
   }
 }
 
-/** What a step threw, or the write of what it has changed: a StepFault, unless a later try may succeed. */
+/**
+ * Returns a StepFault for an error of a step, or of the write of its changes; the error itself if a
+ * later try may succeed.
+ */
 export function faultOf(place: StepPlace, error: unknown): unknown {
   return isTransientDatabaseError(error) ? error : new StepFault(place, error)
 }
@@ -184,7 +188,7 @@ export async function walk(input: WalkInput, execution: DueExecution): Promise<v
 async function makeStep(
   { graph, steps, changes, at }: WalkInput,
   walker: Walker,
-  { step, open }: { step: Step; open: OpenStep | null },
+  { step, open }: { step: TypedStep; open: OpenStep | null },
 ): Promise<{ stepId: string } | Position> {
   const stepExecutionId = open?.id ?? newId()
   const call: StepCall = { step, stepExecutionId, execution: walker, graph }

@@ -27,7 +27,7 @@ import { contactScopeOf } from '../../../people/segments/contact-scope.ts'
 import { loadSegment } from '../../../people/segments/segments.ts'
 import type { WorkflowKey } from '../load-workflow.ts'
 import type { WorkflowNotifier } from '../notifier.ts'
-import { getStartable, isProjectEnabled } from './find.ts'
+import { isProjectEnabled, loadStartable } from './find.ts'
 import type { StartableWorkflow } from './insert.ts'
 import { startExecution } from './start.ts'
 
@@ -89,7 +89,7 @@ export async function startMany(
   checkData(context, 'context')
   const selection = await parseSelection(deps, projectId, given)
   return store.write(async (tx) => {
-    await getStartable(tx, key)
+    await loadStartable(tx, key)
     if ('segmentId' in selection) await loadSegment(tx, { projectId, id: selection.segmentId })
     const payload: BulkStartPayload = { projectId, workflowId, ...selection, context }
     tx.afterCommit(() => jobNotifier.notify())
@@ -171,7 +171,7 @@ async function startBatch(
 ): Promise<Progress> {
   const { projectId, context } = payload
   const at = deps.now()
-  const workflow = await getStillStartable(tx, payload)
+  const workflow = await loadStillStartable(tx, payload)
   const known = await findExisting(tx, { projectId, ids: batch.map(({ id }) => id) })
   const tally = { ...state.tally }
   for (const { id: contactId } of batch) {
@@ -187,12 +187,12 @@ async function startBatch(
   return { ...state, after: batch.at(-1)?.number ?? state.after, tally }
 }
 
-async function getStillStartable(
+async function loadStillStartable(
   tx: Tx,
   { projectId, workflowId: id }: BulkStartPayload,
 ): Promise<StartableWorkflow> {
   if (!(await isProjectEnabled(tx, projectId))) throw new FinalFailure('The project is disabled.')
-  return refusedForGood(() => getStartable(tx, { projectId, id }))
+  return refusedForGood(() => loadStartable(tx, { projectId, id }))
 }
 
 /** Turns a refusal into a failure for good: another attempt would end in the same way. */

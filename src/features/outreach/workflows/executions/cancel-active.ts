@@ -10,8 +10,8 @@ import type { Tx } from '../../../../store/write/transaction.ts'
 import type { Base } from '../../../ground/base.ts'
 import { EXIT_REASONS } from '../exit-reasons.ts'
 import { addFigures, type FigureChange } from '../figures.ts'
-import { type ExecutionKey, getExecution } from './find.ts'
-import { isActive, shownStatus, toExecutionRecord } from './view.ts'
+import { type ExecutionKey, loadExecution } from './find.ts'
+import { isActiveExecution, shownStatus, toExecutionRecord } from './view.ts'
 
 type Cancellation = {
   workflow: Pick<Workflow, 'id' | 'cancelReason'>
@@ -128,11 +128,12 @@ export async function cancelExecution(
   key: ExecutionKey,
 ): Promise<ExecutionRecord> {
   return store.write(async (tx) => {
-    const { workflow, execution } = await getExecution(tx, key)
-    if (!isActive(shownStatus(execution, workflow))) return toExecutionRecord(execution, workflow)
+    const { workflow, execution } = await loadExecution(tx, key)
+    if (!isActiveExecution(shownStatus(execution, workflow)))
+      return toExecutionRecord(execution, workflow)
     const cancellation = { id: workflow.id, cancelReason: EXIT_REASONS.cancelled }
     await cancelActive(tx, { workflow: cancellation, number: execution.number, at: now() })
-    const cancelled = await getExecution(tx, key)
+    const cancelled = await loadExecution(tx, key)
     return toExecutionRecord(cancelled.execution, workflow)
   })
 }

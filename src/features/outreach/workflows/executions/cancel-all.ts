@@ -61,7 +61,7 @@ const PASS_MS = 500
 /** `through`: the number of the last execution. */
 type Cancellation = { id: string; reason: string; through: number; at: number }
 
-export const listUnsettled = statement<Unsettled>(
+export const listUnsettledCancellations = statement<Unsettled>(
   () => sql`select id, project_id as "projectId", cancelled_through as "cancelledThrough",
       cancel_reason as "cancelReason", cancelled_at as "cancelledAt"
     from workflows where is_cancelling = 1`,
@@ -77,7 +77,8 @@ export const listOfDisabled = statement<Pick<Workflow, 'id' | 'projectId'>>(
 )
 
 /**
- * Returns how many executions were active. Those of more than one transaction go on until theirs.
+ * Cancels all active executions and returns how many there were. If that takes several
+ * transactions, each execution goes on until its own.
  * @throws AppError WORKFLOW_NOT_FOUND
  */
 export async function cancelAllExecutions(deps: Deps, key: WorkflowKey): Promise<number> {
@@ -149,7 +150,7 @@ export async function settleCancelled(deps: SettleDeps, signal?: AbortSignal): P
   await cancelOfDisabled(deps)
   const failed = new Set<string>()
   const list = async () => {
-    const unsettled = await deps.store.scan.list(listUnsettled)
+    const unsettled = await deps.store.scan.list(listUnsettledCancellations)
     return unsettled.filter(({ id }) => !failed.has(id))
   }
   const move = (workflow: Unsettled) =>
@@ -186,7 +187,10 @@ function writeForAWhile(
   return sweep(deps, rules, (tx, limit) => writeSome(deps, tx, workflow, limit))
 }
 
-/** When no row is left, the workflow says so, unless more executions were cancelled meanwhile. */
+/**
+ * Writes some rows. When no row is left, the workflow counts as settled, unless more executions
+ * were cancelled meanwhile.
+ */
 async function writeSome(
   { now, workflowNotifier }: SettleDeps,
   tx: Tx,

@@ -50,7 +50,7 @@ const selectExecution = selectExecutionWhere(
 const selectByNumber = selectExecutionWhere(eq(workflowExecutions.number, parameter('number')))
 
 /** @throws AppError WORKFLOW_NOT_FOUND, RESOURCE_NOT_FOUND */
-export async function getExecution(
+export async function loadExecution(
   queries: Queries,
   { executionId, ...key }: ExecutionKey,
 ): Promise<{ workflow: Workflow; execution: FoundExecution }> {
@@ -68,7 +68,10 @@ export function findExecution(
 }
 
 /** @throws AppError WORKFLOW_NOT_FOUND, BAD_REQUEST (disabled, no TRIGGER step) */
-export async function getStartable(queries: Queries, key: WorkflowKey): Promise<StartableWorkflow> {
+export async function loadStartable(
+  queries: Queries,
+  key: WorkflowKey,
+): Promise<StartableWorkflow> {
   const workflow = await loadWorkflow(queries, key)
   if (!workflow.isEnabled) throw new AppError('BAD_REQUEST', 'The workflow is disabled.')
   const trigger = await queries.find(selectTrigger, { workflowId: key.id })

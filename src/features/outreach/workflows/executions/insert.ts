@@ -4,7 +4,7 @@ import { type Workflow, workflowExecutions } from '../../../../store/schema/work
 import { parameter, statement } from '../../../../store/statement.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
 import { appendEvents, type NewEvent } from '../../../ground/events/append.ts'
-import type { WorkflowKey, WorkflowNotifier } from '../notifier.ts'
+import type { TurnKey, WorkflowNotifier } from '../notifier.ts'
 
 /** The workflow to start, with its TRIGGER step. */
 export type StartableWorkflow = Pick<
@@ -63,7 +63,7 @@ export async function insertExecutions(
   const inserted = await tx.executeEach(insertExecution, rows)
   const ids = rows.map(({ id }, index) => (inserted[index] === 1 ? id : undefined))
   const events: NewEvent[] = []
-  const due = new Map<string, WorkflowKey>()
+  const due = new Map<string, TurnKey>()
   for (const [index, { workflow, start }] of wanted.entries()) {
     const executionId = ids[index]
     if (executionId === undefined) continue

@@ -22,7 +22,7 @@ import { findFence } from '../../../ground/fence/rows.ts'
 import { type Listing, wholeListing } from '../../../ground/listing.ts'
 import { MAX_CONTEXT_BYTES } from '../engine/walk.ts'
 import { loadWorkflow, type WorkflowKey } from '../load-workflow.ts'
-import { type ExecutionKey, findExecution, getExecution } from './find.ts'
+import { type ExecutionKey, findExecution, loadExecution } from './find.ts'
 import { countExecutions } from './stats.ts'
 import { type CancelledTogether, toExecutionRecord, toStepReference } from './view.ts'
 
@@ -82,12 +82,12 @@ export async function viewExecution(
   { store }: Pick<Base, 'store'>,
   key: ExecutionKey,
 ): Promise<ExecutionDetail> {
-  const { workflow, execution } = await getExecution(store.read, key)
+  const { workflow, execution } = await loadExecution(store.read, key)
   const { number } = execution
   const lines = await store.scan.list(listLines, { number })
   const fencedThrough = (await findFence(store.read, key.projectId))?.executionNumber
   const view = toExecutionRecord(execution, { ...workflow, fencedThrough })
-  // Its current step is written with its row, when it was cancelled together with others.
+  // The current step of an execution that was cancelled with others is written later, with its row.
   const isCancelled = view.status === 'CANCELLED'
   const show = (step: StepRow) =>
     toStepView(isCancelled ? skipped(step, workflow.cancelledAt) : step, execution.id)
@@ -180,7 +180,7 @@ export function selectNumbers({ limit, offset, ...range }: PageRange): SQL {
   return sql`${ranges} order by number desc limit ${limit} offset ${offset}`
 }
 
-/** Each is in the order of numbers. */
+/** Returns the ranges that a page is merged from, each in the order of numbers. */
 function rangesOf({
   workflowId,
   cancelledThrough,

@@ -12,7 +12,7 @@ import { loadContactIn } from '../../../people/contacts/read/find-contact.ts'
 import { checkData } from '../../../people/contacts/write/data.ts'
 import type { WorkflowKey } from '../load-workflow.ts'
 import type { WorkflowNotifier } from '../notifier.ts'
-import { getExecution, getStartable } from './find.ts'
+import { loadExecution, loadStartable } from './find.ts'
 import { insertExecutions, type StartDeps, type Wanted } from './insert.ts'
 import { MAX_STARTS_PER_HOUR, type StartOutcome, startExecution } from './start.ts'
 import { toExecutionRecord } from './view.ts'
@@ -24,7 +24,7 @@ type NewExecution = WorkflowKey & {
 
 type Deps = Pick<Base, 'store' | 'now'> & { workflowNotifier: WorkflowNotifier }
 
-/** Another contact has had the event: its execution stands in the way. */
+/** The outcome of a start whose event has started another execution, which stands in the way. */
 const HELD_BACK: StartOutcome = { kind: 'held back', status: 'RUNNING' }
 
 /** Lists the positions of the pairs that have an execution. `pairs`: of a contact and a workflow. */
@@ -46,14 +46,14 @@ export async function startOne(
   { contactId, context, ...key }: NewExecution,
 ): Promise<ExecutionRecord> {
   checkData(context, 'context')
-  // A refusal is counted, therefore it is no error of the transaction.
+  // A refusal is counted, so it must not be an error that undoes the transaction.
   const { outcome, view } = await deps.store.write(async (tx) => {
-    const workflow = await getStartable(tx, key)
+    const workflow = await loadStartable(tx, key)
     await loadContactIn(tx, { projectId: key.projectId, id: contactId })
     const start = { contactId, context, source: null, depth: 0, at: deps.now() }
     const outcome = await startExecution(deps, tx, { workflow, start })
     if (outcome.kind !== 'started') return { outcome, view: undefined }
-    const found = await getExecution(tx, { ...key, executionId: outcome.id })
+    const found = await loadExecution(tx, { ...key, executionId: outcome.id })
     return { outcome, view: toExecutionRecord(found.execution, found.workflow) }
   })
   if (view === undefined) throw refusalOf(outcome)

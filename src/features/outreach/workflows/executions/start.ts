@@ -27,7 +27,7 @@ import { addFigures } from '../figures.ts'
 import { MAX_CHAIN_DEPTH } from '../limits.ts'
 import type { WorkflowNotifier } from '../notifier.ts'
 import { cancelActive } from './cancel-active.ts'
-import { type ExecutionKey, getExecution } from './find.ts'
+import { type ExecutionKey, loadExecution } from './find.ts'
 import {
   insertCancelled,
   insertExecutions,
@@ -48,7 +48,7 @@ export type StartOutcome =
 
 type Earlier = { number: number; status: ExecutionStatus; startedAt: number }
 
-/** Not the rows that say why a contact has not walked: they hold no later start back. */
+/** Excludes the rows that say why a contact has not walked: they hold no later start back. */
 const hasBegun = sql`(status <> 'CANCELLED' or exit_reason is null
   or exit_reason not in (${EXIT_REASONS.chainTooDeep}, ${EXIT_REASONS.workflowDisabled}))`
 
@@ -81,7 +81,7 @@ const countStarts = statement<{ starts: number; cutOff: number }>(
       limit ${MAX_STARTS_PER_HOUR + 1})`,
 )
 
-/** Changes the row if an hour has passed, also if the clock went back. */
+/** Marks a cut chain, if an hour has passed since the last mark or the clock went back. */
 const markCut = statement(
   () => sql`update workflows set chain_cut_at = ${parameter('at')}
     where id = ${parameter('workflowId')} and (chain_cut_at is null
@@ -139,7 +139,7 @@ async function refuseRepeated(
   const active = await tx.find(findActive, { workflowId, contactId })
   if (active === undefined) return undefined
   if (active.number > cancelledThrough) return heldBack(tx, workflow, active)
-  // Cancelled with all others, though its row does not say so yet.
+  // The execution was cancelled with all others, though its row does not say so yet.
   await cancelActive(tx, { workflow, number: active.number, at })
   return undefined
 }
@@ -194,7 +194,7 @@ const reopenFailedStep = statement<{ stepId: string }>(
 export async function retryExecution(deps: RetryDeps, key: ExecutionKey): Promise<ExecutionRecord> {
   const { store, now, workflowNotifier } = deps
   return store.write(async (tx) => {
-    const failed = await getExecution(tx, key)
+    const failed = await loadExecution(tx, key)
     const { workflow, execution } = failed
     const at = now()
     await refuseRetry(tx, failed, at)
@@ -207,7 +207,7 @@ export async function retryExecution(deps: RetryDeps, key: ExecutionKey): Promis
       .where(eq(workflowExecutions.number, number))
     const { id: workflowId, projectId } = workflow
     tx.afterCommit(() => workflowNotifier.notify({ kind: 'due', workflowId, projectId, dueAt: 0 }))
-    const retried = await getExecution(tx, key)
+    const retried = await loadExecution(tx, key)
     return toExecutionRecord(retried.execution, workflow)
   })
 }

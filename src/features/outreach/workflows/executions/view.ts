@@ -27,11 +27,11 @@ export function shownStatus(
   { number, status }: Pick<WorkflowExecution, 'number' | 'status'>,
   { cancelledThrough }: Pick<CancelledTogether, 'cancelledThrough'>,
 ): ExecutionStatus {
-  const isCancelled = isActive(status) && number <= cancelledThrough
+  const isCancelled = isActiveExecution(status) && number <= cancelledThrough
   return isCancelled ? 'CANCELLED' : status
 }
 
-export function isActive(status: ExecutionStatus): boolean {
+export function isActiveExecution(status: ExecutionStatus): boolean {
   return status === 'RUNNING' || status === 'WAITING'
 }
 
@@ -65,7 +65,7 @@ function heldReasonOf(
   { number, stepsDone }: FoundExecution,
   { status, fencedThrough = 0 }: CancelledTogether & { status: ExecutionStatus },
 ): ExecutionRecord['heldReason'] {
-  if (isActive(status) && number <= fencedThrough) return 'restored'
+  if (isActiveExecution(status) && number <= fencedThrough) return 'restored'
   return isInLine({ status, stepsDone }) ? 'chain' : null
 }
 

@@ -21,7 +21,13 @@ import { shortenForError, suggest } from '../../../ground/conditions/field-error
 import { faultInServiceName } from '../../../ground/conditions/service-name.ts'
 import { MAIL_EVENTS } from '../../../ground/events/mail-events.ts'
 import { MAX_BRANCH_TEXT_LENGTH, MAX_BRANCHES, MAX_FIELD_LENGTH } from '../limits.ts'
-import { type ConfigFields, isObject, readFields, readUuid, typeName } from './config-fields.ts'
+import {
+  type ConfigFields,
+  isObject,
+  readConfigFields,
+  readUuid,
+  typeName,
+} from './config-fields.ts'
 import {
   type BinaryCondition,
   CONDITION_OPERATORS,
@@ -34,7 +40,7 @@ import {
 /** The branch of a multi condition that is taken when no other fits. */
 const DEFAULT_BRANCH = 'default'
 
-/** By the names under which events are stored. */
+/** Events of an email, by the names under which they are stored. */
 const EMAIL_EVENTS: readonly string[] = [...MAIL_EVENTS, 'email.received']
 const COLUMNS: readonly string[] = ['email', 'subscribed']
 const FIELDS: readonly string[] = COLUMNS.map((column) => `contact.${column}`)
@@ -191,7 +197,7 @@ function readBranches(fields: ConfigFields, field: string): ConditionBranch[] {
     }
     return [
       readBranch(
-        readFields(branch, fields.at(`branches.${index}`), fields.errors, fields.readers),
+        readConfigFields(branch, fields.at(`branches.${index}`), fields.errors, fields.readers),
         { field, taken },
       ),
     ]

@@ -27,7 +27,7 @@ export type ConfigFields = {
   /** The path of a field. */
   at(name: string): string
   readonly errors: FieldError[]
-  /** The readers of all objects, without maps. */
+  /** The readers of all objects except maps. */
   readonly readers: ConfigFields[]
   /** The names that were asked for. */
   readonly asked: ReadonlySet<string>
@@ -42,7 +42,7 @@ export const MAX_CONFIG_ERRORS = 20
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
-export function readFields(
+export function readConfigFields(
   values: Readonly<Record<string, unknown>>,
   path: string,
   errors: FieldError[],
@@ -113,7 +113,7 @@ export function readFields(
       const value = typed(name, 'object', { is: isObject, isRequired })
       return value === undefined
         ? undefined
-        : readFields(value, at(name), errors, isMap ? [] : readers)
+        : readConfigFields(value, at(name), errors, isMap ? [] : readers)
     },
   }
   readers.push(fields)

@@ -2,7 +2,7 @@
  * Findings in a workflow, by step. An error keeps the workflow from being enabled: its executions would
  * fail or never start. The structure of the graph (`structure.ts`) holds already.
  */
-import type { Finding } from '../../../../formats/compose/message-findings.ts'
+import type { MessageFinding } from '../../../../formats/compose/message-findings.ts'
 import type { Cycle } from '../chains/cycles.ts'
 import { MAX_CHAIN_DEPTH } from '../limits.ts'
 import {
@@ -15,7 +15,7 @@ import {
 import { reachableFrom } from './structure.ts'
 
 /** `stepId`: absent for the workflow as a whole. */
-export type WorkflowFinding = Finding & { stepId?: string }
+export type WorkflowFinding = MessageFinding & { stepId?: string }
 
 const SEVERITIES = ['error', 'warning', 'info']
 
@@ -28,7 +28,7 @@ export function findFindings(checked: CheckedWorkflow): WorkflowFinding[] {
     ...findFeedback(checked),
     ...checked.cycles.filter((cycle) => cycle.length > 1).map(feedsEachOther),
   ]
-  const rank = ({ severity }: Finding) => SEVERITIES.indexOf(severity)
+  const rank = ({ severity }: MessageFinding) => SEVERITIES.indexOf(severity)
   return findings.toSorted((one, other) => rank(one) - rank(other))
 }
 

@@ -9,17 +9,17 @@ import {
   workflowTransitions,
 } from '../../../../store/schema/workflows.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
-import type { Step } from './step-config.ts'
+import type { TypedStep } from './step-config.ts'
 
-export type Transition = Pick<
+export type GraphTransition = Pick<
   WorkflowTransition,
   'id' | 'fromStepId' | 'toStepId' | 'condition' | 'waitOutcome' | 'priority'
 >
 
 export type Graph = {
-  steps: ReadonlyMap<string, Step>
+  steps: ReadonlyMap<string, TypedStep>
   /** By the step that they leave, in the order in which they are tried. */
-  outgoing: ReadonlyMap<string, readonly Transition[]>
+  outgoing: ReadonlyMap<string, readonly GraphTransition[]>
 }
 
 /** How a step ended, as far as transitions ask. */
@@ -50,10 +50,10 @@ export async function loadGraph(queries: Pick<Tx, 'select'>, workflowId: string)
     .from(workflowTransitions)
     .where(eq(workflowTransitions.workflowId, workflowId))
     .orderBy(asc(workflowTransitions.priority), asc(workflowTransitions.createdAt), rowNumber())
-  return toGraph(steps as Step[], transitions)
+  return toGraph(steps as TypedStep[], transitions)
 }
 
-function toGraph(steps: readonly Step[], transitions: readonly Transition[]): Graph {
+function toGraph(steps: readonly TypedStep[], transitions: readonly GraphTransition[]): Graph {
   return {
     steps: new Map(steps.map((step) => [step.id, step])),
     outgoing: Map.groupBy(transitions, ({ fromStepId }) => fromStepId),
@@ -68,7 +68,7 @@ export function nextTransition(
   { outgoing }: Pick<Graph, 'outgoing'>,
   stepId: string,
   { branch, waitOutcome }: StepResult,
-): Transition | undefined {
+): GraphTransition | undefined {
   return outgoing
     .get(stepId)
     ?.find(

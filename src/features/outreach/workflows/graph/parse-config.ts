@@ -25,8 +25,8 @@ import {
   type ConfigFields,
   isObject,
   listUnread,
+  readConfigFields,
   readEventName,
-  readFields,
   readUuid,
   typeName,
 } from './config-fields.ts'
@@ -59,7 +59,7 @@ export type ParsedConfig = {
   unknown: readonly UnknownName[]
 }
 
-/** Hears of names that nothing reads; may refuse them. @throws AppError VALIDATION_ERROR */
+/** Called with the names that nothing reads; may refuse them. @throws AppError VALIDATION_ERROR */
 export type ReportUnknown = (names: readonly UnknownName[]) => void
 
 const UNIT_MS: Record<DelayUnit, number> = { minutes: MINUTE_MS, hours: HOUR_MS, days: DAY_MS }
@@ -83,7 +83,10 @@ export function parseConfig(given: Omit<GivenConfig, 'path'>): ParsedConfig {
   return parsed
 }
 
-/** As `parseConfig`, but adds what is wrong to `errors`; the result then means nothing. */
+/**
+ * Does the same as `parseConfig`, but adds faults to `errors`; after a fault the result means
+ * nothing.
+ */
 export function readConfig(
   { type, config, path }: GivenConfig,
   errors: FieldError[],
@@ -98,7 +101,7 @@ export function readConfig(
   if (fault !== undefined) errors.push(fault)
   const values = fault === undefined ? (config as Record<string, unknown>) : {}
   const own: FieldError[] = []
-  const fields = readFields(values, path, own)
+  const fields = readConfigFields(values, path, own)
   const parsed = READERS[type](fields)
   const templateId = type === 'SEND_EMAIL' ? readUuid(fields, 'templateId') : undefined
   if (fault === undefined) errors.push(...own)

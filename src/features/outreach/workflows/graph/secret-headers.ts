@@ -5,7 +5,7 @@
  */
 import { type FieldError, invalid } from '../../../../base/errors.ts'
 import { countMarkers } from '../../../../formats/template/template.ts'
-import { MAX_HEADER_VALUE_LENGTH, MAX_HEADERS, MAX_URL_LENGTH } from '../limits.ts'
+import { MAX_STEP_HEADER_VALUE_LENGTH, MAX_STEP_HEADERS, MAX_STEP_URL_LENGTH } from '../limits.ts'
 import type { ConfigFields } from './config-fields.ts'
 import type { WebhookConfig } from './step-config.ts'
 
@@ -40,8 +40,9 @@ type Given = {
   /** The field of the config. */
   path: string
   /**
-   * Whether the caller sees secrets. Any other caller must not send them elsewhere: a mask counts only while
-   * the url is what it was: behind one host there may be many receivers, and some pass headers on.
+   * Whether the caller sees secrets. Any other caller must not send secrets elsewhere, so a mask
+   * counts only while the url is unchanged: behind one host there may be many receivers, and some
+   * pass headers on.
    */
   seesSecrets: boolean
 }
@@ -59,7 +60,7 @@ export function unmaskConfig({ config, stored, path, seesSecrets }: Given): Conf
   const entries = Object.entries(headers).map(([name, value]) => {
     if (!isMasked([name, value])) return [name, value]
     const kept = known.get(name.toLowerCase())
-    const fault = kept === undefined ? NOTHING_STORED : mayKeep ? undefined : OTHER_TARGET
+    const fault = kept === undefined ? NOTHING_STORED : mayKeep ? undefined : OTHER_URL
     if (fault === undefined) return [name, kept]
     errors.push({ field: `${path}.headers.${name}`, code: 'masked', message: fault })
     return [name, value]
@@ -69,7 +70,7 @@ export function unmaskConfig({ config, stored, path, seesSecrets }: Given): Conf
 }
 
 const NOTHING_STORED = `${MASK} stands for a stored value, and this step has none: give the value`
-const OTHER_TARGET = `${MASK} stands for a value that belongs to the url as it was: give the value again`
+const OTHER_URL = `${MASK} stands for a value that belongs to the url as it was: give the value again`
 
 function isMasked([name, value]: [string, unknown]): boolean {
   return value === MASK && isSecretHeader(name)
@@ -124,7 +125,7 @@ export function readWebhook(fields: ConfigFields): WebhookConfig {
 
 /** The url; '' if it is wrong. The result of a template is checked when it is rendered. */
 function readUrl(fields: ConfigFields): string {
-  const url = fields.text('url', { max: MAX_URL_LENGTH, isRequired: true })
+  const url = fields.text('url', { max: MAX_STEP_URL_LENGTH, isRequired: true })
   if (url === undefined) return ''
   const fault = faultOfUrl(url)
   if (fault === undefined) return url
@@ -152,8 +153,8 @@ function readHeaders(fields: ConfigFields): Record<string, string> | undefined {
   const headers = fields.object('headers', { isMap: true })
   if (headers === undefined) return undefined
   const names = Object.keys(headers.values)
-  if (names.length > MAX_HEADERS) {
-    fields.fail('headers', 'too_big', `At most ${MAX_HEADERS} headers`)
+  if (names.length > MAX_STEP_HEADERS) {
+    fields.fail('headers', 'too_big', `At most ${MAX_STEP_HEADERS} headers`)
     return undefined
   }
   const taken = new Set<string>()
@@ -162,7 +163,7 @@ function readHeaders(fields: ConfigFields): Record<string, string> | undefined {
     taken.add(name.toLowerCase())
     const shown = name.slice(0, MAX_NAME_LENGTH)
     if (fault !== undefined) headers.fail(shown, 'custom', fault)
-    const rule = { max: MAX_HEADER_VALUE_LENGTH, min: 0, isRequired: true }
+    const rule = { max: MAX_STEP_HEADER_VALUE_LENGTH, min: 0, isRequired: true }
     const value = fault === undefined ? headers.text(name, rule) : undefined
     if (value === undefined) return []
     if (/[\0\r\n]/.test(value)) headers.fail(name, 'invalid_string', 'Must not contain line breaks')

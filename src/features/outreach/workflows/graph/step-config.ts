@@ -111,7 +111,7 @@ export type StepConfigs = {
 }
 
 /** A step with its type and the config of that type. */
-export type Step = {
+export type TypedStep = {
   [Type in StepType]: {
     id: string
     type: Type
@@ -121,7 +121,7 @@ export type Step = {
   }
 }[StepType]
 
-export type StepOf<Type extends StepType> = Extract<Step, { type: Type }>
+export type StepOf<Type extends StepType> = Extract<TypedStep, { type: Type }>
 
 /** Reads the config of an UPDATE_CONTACT, whose `updates` some clients call `data`. */
 export function readUpdateContact(fields: ConfigFields): UpdateContactConfig {
@@ -152,7 +152,7 @@ export function readUpdateContact(fields: ConfigFields): UpdateContactConfig {
   }
 }
 
-/** The rules of contact data. */
+/** Checks values by the rules of contact data. */
 function checkValues(fields: ConfigFields, name: string, values: unknown): void {
   try {
     parseData(values)

@@ -1,19 +1,19 @@
 /** Findings in single steps of a workflow, and the checked workflow as all findings see it. */
 import { displayDomain } from '../../../../formats/address/address.ts'
-import type { Finding } from '../../../../formats/compose/message-findings.ts'
+import type { MessageFinding } from '../../../../formats/compose/message-findings.ts'
 import type { Workflow } from '../../../../store/schema/workflows.ts'
 import { RESERVED_KEYS } from '../../../people/contacts/write/data.ts'
 import type { SilentEvent } from '../../../people/segments/silent-events.ts'
 import type { Cycle } from '../chains/cycles.ts'
 import { whyNeverTrue } from './answers-of-field.ts'
 import { branchesOf, isKnownField, isNumericOperator } from './condition-config.ts'
-import type { Step, StepOf } from './step-config.ts'
+import type { StepOf, TypedStep } from './step-config.ts'
 import type { Edge } from './structure.ts'
 
 /** The workflow with what it refers to, as far as that exists. */
 export type CheckedWorkflow = {
   workflow: Pick<Workflow, 'triggerType' | 'triggerEvent'>
-  steps: readonly Step[]
+  steps: readonly TypedStep[]
   edges: readonly Edge[]
   templates: ReadonlyMap<string, { fromDomain: string }>
   campaigns: ReadonlySet<string>
@@ -27,27 +27,27 @@ export type CheckedWorkflow = {
   cycles: readonly Cycle[]
 }
 
-/** With what is made once for all steps. */
+/** The checked workflow with what is made once for all steps. */
 type Checked = CheckedWorkflow & {
   leaving: ReadonlyMap<string, readonly Edge[]>
   emails: Emails
 }
 
-/** A bit for each SEND_EMAIL, and for a step the bits of those on all ways to it. */
+/** `bits`: a bit for each SEND_EMAIL. `before`: the bits of the emails on all ways to a step. */
 type Emails = { bits: ReadonlyMap<string, bigint>; before: (id: string) => bigint }
 
 /** Events of the service without a contact. */
 const NOBODYS_EVENTS =
   /^(?:campaign\.(?:scheduled|sent|paused|resumed|cancelled)|webhook\.disabled)$/
 
-/** Of the emails that may be meant. */
+/** At most this many emails that may be meant are listed. */
 const MAX_LISTED = 10
 
-/** In the order of the steps, of which `isAsked` may leave out some. */
+/** Yields findings in the order of the steps; `isAsked` may leave out some steps. */
 export function* findInSteps(
   workflow: CheckedWorkflow,
-  isAsked: (step: Step) => boolean = () => true,
-): Generator<Finding & { stepId: string }> {
+  isAsked: (step: TypedStep) => boolean = () => true,
+): Generator<MessageFinding & { stepId: string }> {
   const checked = {
     ...workflow,
     leaving: Map.groupBy(workflow.edges, ({ fromStepId }) => fromStepId),
@@ -59,7 +59,7 @@ export function* findInSteps(
   }
 }
 
-function findInStep(checked: Checked, step: Step): Finding[] {
+function findInStep(checked: Checked, step: TypedStep): MessageFinding[] {
   switch (step.type) {
     case 'SEND_EMAIL':
       return findInEmail(checked, step)
@@ -77,7 +77,7 @@ function findInStep(checked: Checked, step: Step): Finding[] {
 function findInEmail(
   { templates, verifiedDomains }: CheckedWorkflow,
   { name, templateId }: StepOf<'SEND_EMAIL'>,
-): Finding[] {
+): MessageFinding[] {
   const template = templateId === null ? undefined : templates.get(templateId)
   if (template === undefined) {
     const isMissing = templateId !== null
@@ -104,7 +104,7 @@ function findInEmail(
   ]
 }
 
-function findInCondition(checked: Checked, step: StepOf<'CONDITION'>): Finding[] {
+function findInCondition(checked: Checked, step: StepOf<'CONDITION'>): MessageFinding[] {
   const { name, config } = step
   const findings = findInReference(checked, step, config.stepId)
   if (!isKnownField(config.field)) {
@@ -154,7 +154,7 @@ function findInCondition(checked: Checked, step: StepOf<'CONDITION'>): Finding[]
   return findings
 }
 
-function findInWait(checked: Checked, step: StepOf<'WAIT_FOR_EVENT'>): Finding[] {
+function findInWait(checked: Checked, step: StepOf<'WAIT_FOR_EVENT'>): MessageFinding[] {
   const { name, config } = step
   const findings = findInReference(checked, step, config.stepId)
   if (isNobodysEvent(config.eventName)) {
@@ -184,12 +184,15 @@ function findInWait(checked: Checked, step: StepOf<'WAIT_FOR_EVENT'>): Finding[]
   return findings
 }
 
-/** The email of a step exists only after that step. */
+/**
+ * Finds a reference to an email that may not exist: the email of a step exists only after that
+ * step.
+ */
 function findInReference(
   { steps, emails: { bits, before } }: Checked,
-  { id, name }: Step,
+  { id, name }: TypedStep,
   stepId: string | undefined,
-): Finding[] {
+): MessageFinding[] {
   if (stepId === undefined) return []
   const all = before(id)
   const leadsHere = (emailId: string) => ((bits.get(emailId) ?? 0n) & all) !== 0n
@@ -225,7 +228,7 @@ function emailsOf({ steps, edges }: CheckedWorkflow): Emails {
   return { bits, before }
 }
 
-function findInUpdate({ name, config }: StepOf<'UPDATE_CONTACT'>): Finding[] {
+function findInUpdate({ name, config }: StepOf<'UPDATE_CONTACT'>): MessageFinding[] {
   const reserved = Object.keys(config.updates ?? {}).filter((key) => RESERVED_KEYS.has(key))
   if (reserved.length === 0) return []
   return [
@@ -243,7 +246,7 @@ export function isNobodysEvent(name: string): boolean {
   return NOBODYS_EVENTS.test(name)
 }
 
-export function withoutContact(what: string, effect: string): Finding {
+export function withoutContact(what: string, effect: string): MessageFinding {
   return {
     code: 'event_without_contact',
     severity: 'warning',
@@ -252,7 +255,7 @@ export function withoutContact(what: string, effect: string): Finding {
   }
 }
 
-export function segmentUnknown({ why, fix }: SilentEvent, effect: string): Finding {
+export function segmentUnknown({ why, fix }: SilentEvent, effect: string): MessageFinding {
   return {
     code: 'segment_unknown',
     severity: 'warning',
@@ -261,7 +264,7 @@ export function segmentUnknown({ why, fix }: SilentEvent, effect: string): Findi
   }
 }
 
-/** As the operators convert values. */
+/** Whether the operators can convert the value to a number. */
 function isNumeric(value: unknown): boolean {
   return (
     typeof value === 'boolean' || (value !== null && value !== '' && !Number.isNaN(Number(value)))

@@ -17,7 +17,7 @@ type Configured = { type: StepType; config: StepConfigs[StepType] | Record<strin
 /** A text without markers is no template. */
 const MARKER = /\{[{%]/
 
-export function isTemplate(text: string): boolean {
+export function hasTemplateMarker(text: string): boolean {
   return MARKER.test(text)
 }
 

@@ -15,13 +15,13 @@ import { formatInstant, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../../base/c
 import { isDeeperThan, parseJsonText } from '../../../../base/json-text.ts'
 import type { HttpResult } from '../../../../outbound/http/client.ts'
 import type { Base } from '../../../ground/base.ts'
-import type { Task, TaskResult } from '../../webhooks/dispatch/task-source.ts'
+import type { DispatchResult, Task } from '../../webhooks/dispatch/task-source.ts'
 import { failureText, isSuccess, retryAt } from '../../webhooks/retry.ts'
 import { signWebhook } from '../../webhooks/signing.ts'
 import { loadSigningKeys } from '../../webhooks/signing-secret.ts'
 import { isSecretHeader, MASK } from '../graph/secret-headers.ts'
-import type { HttpMessage } from './http-message.ts'
-import { type LoadedRequest, loadRequest } from './load.ts'
+import type { StepHttpRequest } from './http-message.ts'
+import { findWorkflowRequest, type LoadedRequest } from './load.ts'
 import type { Prepare } from './render.ts'
 
 const RETRY_DELAYS_MS: readonly number[] = [
@@ -32,7 +32,7 @@ const RETRY_DELAYS_MS: readonly number[] = [
   2 * HOUR_MS,
 ]
 
-export type RequestResult = TaskResult & {
+export type RequestResult = DispatchResult & {
   ordinal: number
   stepExecutionId: string
   attempts: number
@@ -61,7 +61,7 @@ export async function attemptRequest(
   prepare: Prepare,
   { task: { number }, signal }: { task: Task; signal: AbortSignal },
 ): Promise<RequestResult | undefined> {
-  const loaded = await loadRequest(deps, number)
+  const loaded = await findWorkflowRequest(deps, number)
   if (loaded === undefined) return undefined
   const prepared = await prepare(loaded)
   if (prepared === undefined) return undefined
@@ -82,7 +82,7 @@ export async function attemptRequest(
 async function send(
   deps: Deps,
   { projectId, stepExecutionId: id }: LoadedRequest,
-  { message, signal }: { message: HttpMessage; signal: AbortSignal },
+  { message, signal }: { message: StepHttpRequest; signal: AbortSignal },
 ): Promise<HttpResult> {
   const { url, method, headers, body } = message
   const keys = await loadSigningKeys(deps, projectId)
@@ -94,7 +94,7 @@ async function send(
   })
 }
 
-type Answered = { message: HttpMessage; result: HttpResult; durationMs: number; at: number }
+type Answered = { message: StepHttpRequest; result: HttpResult; durationMs: number; at: number }
 
 function toResult(
   loaded: LoadedRequest,
@@ -124,8 +124,8 @@ function toResult(
   }
 }
 
-/** Where redirects led, without what the input hides: the receiver makes the url. */
-function redirectOf(message: HttpMessage, result: HttpResult): { redirectedTo?: string } {
+/** Returns where redirects led. The receiver makes this url, so secrets are hidden in it, too. */
+function redirectOf(message: StepHttpRequest, result: HttpResult): { redirectedTo?: string } {
   if (result.kind !== 'response' || result.url.href === new URL(message.url).href) return {}
   return { redirectedTo: hideInUrl(result.url.href, secretsOf(message)) }
 }
@@ -135,8 +135,8 @@ function isRetried(result: HttpResult): boolean {
   return result.status >= 500 || RETRIED.has(result.status)
 }
 
-/** Without an attempt. */
-function failed(loaded: LoadedRequest, message: HttpMessage, error: string): RequestResult {
+/** The result of a request that fails without an attempt. */
+function failed(loaded: LoadedRequest, message: StepHttpRequest, error: string): RequestResult {
   const { number, ordinal, stepExecutionId, attempts } = loaded
   const { url, method } = message
   return {
@@ -149,11 +149,11 @@ function failed(loaded: LoadedRequest, message: HttpMessage, error: string): Req
 }
 
 /** The values of the headers that the input hides: a receiver may answer with what it was sent. */
-function secretsOf({ headers }: HttpMessage): string[] {
+function secretsOf({ headers }: StepHttpRequest): string[] {
   return Object.entries(headers).flatMap(([name, value]) => (isSecretHeader(name) ? [value] : []))
 }
 
-function inputOf({ url, method, headers, body }: HttpMessage): Record<string, unknown> {
+function inputOf({ url, method, headers, body }: StepHttpRequest): Record<string, unknown> {
   const shown = Object.entries(headers).map(([name, value]) => [
     name,
     isSecretHeader(name) ? MASK : value,

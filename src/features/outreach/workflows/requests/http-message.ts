@@ -1,7 +1,7 @@
 import type { WebhookMethod } from '../graph/step-config.ts'
 
 /** As it is stored before the first attempt; each attempt sends the same. */
-export type HttpMessage = {
+export type StepHttpRequest = {
   url: string
   method: WebhookMethod
   headers: Record<string, string>

@@ -32,17 +32,17 @@ import {
   type TaskKey,
 } from '../../webhooks/dispatch/task-source.ts'
 import type { WebhookConfig } from '../graph/step-config.ts'
-import type { HttpMessage } from './http-message.ts'
+import type { StepHttpRequest } from './http-message.ts'
 
 /** What a request is made from; undefined once its row is gone. */
-export type LoadedRequest = NonNullable<Awaited<ReturnType<typeof loadRequest>>>
+export type LoadedRequest = NonNullable<Awaited<ReturnType<typeof findWorkflowRequest>>>
 
 type Deps = Pick<Base, 'store'>
 type DueRequest = Pick<Task, 'number' | 'sentBytes'>
 
 /** A task is a number; its request is read when it is made. */
 const TASK_BYTES = 512
-/** Held requests that are passed over at a time. */
+/** Fenced requests that are passed over at a time. */
 const MAX_PASSED = 500
 const PASSING: Pace = { rows: MAX_PASSED, rest: 'none' }
 /** How often to look whether the cancelled rows are written. */
@@ -60,33 +60,33 @@ const selectRequests = sql`select request.execution_number as number,
   left join contacts on contacts.id = execution.contact_id
   where request.workflow_id = ${parameter('id')}`
 
-export const listFirst = statement<DueRequest>(
+export const listFirstRequests = statement<DueRequest>(
   () => sql`${selectRequests} and request.due_at = 0
       and request.execution_number > ${parameter('after')}
     order by request.execution_number limit ${parameter('limit')}`,
 )
 
-export const listRetries = statement<DueRequest>(
+export const listRequestRetries = statement<DueRequest>(
   () => sql`${selectRequests} and request.due_at > 0 and request.due_at <= ${parameter('now')}
       and request.execution_number > ${parameter('after')}
     order by request.due_at, request.execution_number limit ${parameter('limit')}`,
 )
 
-export const findNextDue = statement<{ dueAt: number | null }>(
+export const findNextDueRequest = statement<{ dueAt: number | null }>(
   () => sql`select min(due_at) as "dueAt" from workflow_requests
     where workflow_id = ${parameter('id')} and due_at > ${parameter('now')}`,
 )
 
-const isHeld = sql`workflow_id = ${parameter('id')} and due_at > 0 and due_at <= ${parameter('now')}
+const isFencedDue = sql`workflow_id = ${parameter('id')} and due_at > 0 and due_at <= ${parameter('now')}
   and execution_number <= ${parameter('after')}`
 
-const findHeld = statement<{ found: number }>(
-  () => sql`select 1 as found from workflow_requests where ${isHeld} limit 1`,
+const findFenced = statement<{ found: number }>(
+  () => sql`select 1 as found from workflow_requests where ${isFencedDue} limit 1`,
 )
 
 const passOver = statement(
   () => sql`update workflow_requests set due_at = 0 where execution_number in (
-    select execution_number from workflow_requests where ${isHeld} limit ${MAX_PASSED})`,
+    select execution_number from workflow_requests where ${isFencedDue} limit ${MAX_PASSED})`,
 )
 
 const findCancelled = statement((db) =>
@@ -139,37 +139,37 @@ const findRequest = statement((db) =>
 export async function takeRequests(
   { store }: Deps,
   { id, projectId }: TaskKey,
-  { held, limit, now }: TakeQuery,
+  { taken, limit, now }: TakeQuery,
 ): Promise<Taken<Task>> {
   const cancelledThrough = (await store.read.find(findCancelled, { id }))?.cancelledThrough ?? 0
   const fencedThrough = (await findFence(store.read, projectId))?.executionNumber ?? 0
   const isCancelling = cancelledThrough > 0
-  if (fencedThrough > 0) await passOverHeld(store, { id, now, after: fencedThrough })
+  if (fencedThrough > 0) await passOverFenced(store, { id, now, after: fencedThrough })
   const after = Math.max(cancelledThrough, fencedThrough)
-  const query = { id, after, limit: limit + held.size + 1 }
-  const isFree = ({ number }: DueRequest) => !held.has(number)
-  const first = await store.read.list(listFirst, query)
-  const retries = isCancelling ? [] : await store.read.list(listRetries, { ...query, now })
+  const query = { id, after, limit: limit + taken.size + 1 }
+  const isFree = ({ number }: DueRequest) => !taken.has(number)
+  const first = await store.read.list(listFirstRequests, query)
+  const retries = isCancelling ? [] : await store.read.list(listRequestRetries, { ...query, now })
   const due = inTurn(first.filter(isFree), retries.filter(isFree))
   const tasks = due.slice(0, limit).map((task) => ({ ...task, bytes: TASK_BYTES }))
   if (tasks.length < due.length) return { tasks, nextDueAt: now }
   if (isCancelling) return { tasks, nextDueAt: now + CANCELLING_MS }
-  const next = await store.read.find(findNextDue, { id, now })
+  const next = await store.read.find(findNextDueRequest, { id, now })
   return { tasks, nextDueAt: next?.dueAt ?? null }
 }
 
-/** Ends when none is left in the way. */
-async function passOverHeld(
+/** Passes over fenced requests until none is left in the way. */
+async function passOverFenced(
   store: Deps['store'],
-  held: { id: string; now: number; after: number },
+  fence: { id: string; now: number; after: number },
 ): Promise<void> {
-  const until = async () => (await store.read.find(findHeld, held)) === undefined
+  const until = async () => (await store.read.find(findFenced, fence)) === undefined
   const rules = { pace: PASSING, heavyFor: undefined, until }
-  await sweep({ store }, rules, (tx) => tx.execute(passOver, held))
+  await sweep({ store }, rules, (tx) => tx.execute(passOver, fence))
 }
 
-/** Undefined, too, while a fence holds its execution. */
-export async function loadRequest({ store }: Deps, number: number) {
+/** Returns undefined if the request is gone, and while a fence holds its execution. */
+export async function findWorkflowRequest({ store }: Deps, number: number) {
   const found = await store.read.find(findRequest, { number })
   if (found === undefined) return undefined
   const { row, config, ...rest } = found
@@ -179,6 +179,6 @@ export async function loadRequest({ store }: Deps, number: number) {
     ...rest,
     ...row,
     config: config as unknown as WebhookConfig,
-    request: row.request as HttpMessage | null,
+    request: row.request as StepHttpRequest | null,
   }
 }

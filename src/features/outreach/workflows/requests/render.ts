@@ -14,12 +14,12 @@ import { workflowRequests } from '../../../../store/schema/workflows.ts'
 import { parameter, statement } from '../../../../store/statement.ts'
 import { runFor } from '../../../../turns/owner.ts'
 import type { Base } from '../../../ground/base.ts'
-import { isTemplate, mapTexts } from '../graph/step-templates.ts'
+import { hasTemplateMarker, mapTexts } from '../graph/step-templates.ts'
 import { executionVariables } from '../variables.ts'
-import type { HttpMessage } from './http-message.ts'
+import type { StepHttpRequest } from './http-message.ts'
 import type { LoadedRequest } from './load.ts'
 
-type RenderOutcome = { message: HttpMessage } | { error: string; message: HttpMessage }
+type RenderOutcome = { message: StepHttpRequest } | { error: string; message: StepHttpRequest }
 
 type Deps = Pick<Base, 'config' | 'keyring' | 'outbound' | 'now'>
 
@@ -70,10 +70,10 @@ async function renderStrings(
   { url, headers = {}, body = null }: LoadedRequest['config'],
   variables: Variables,
 ): Promise<RenderedStrings | undefined> {
-  const isUrlTemplate = isTemplate(url)
+  const isUrlTemplate = hasTemplateMarker(url)
   const templates: TextTemplate[] = isUrlTemplate ? [{ source: url, format: 'url' }] : []
   mapTexts([headers, body], (source) => {
-    if (isTemplate(source)) templates.push({ source, format: 'text' })
+    if (hasTemplateMarker(source)) templates.push({ source, format: 'text' })
     return source
   })
   if (templates.length === 0) return { placed: { url }, headers, body }
@@ -81,12 +81,12 @@ async function renderStrings(
   if (texts === 'too heavy') return undefined
   let next = 0
   const placed = isUrlTemplate ? placeWithinLimit(texts[next++] ?? '') : { url }
-  const fill = (source: string) => (isTemplate(source) ? (texts[next++] ?? '') : source)
+  const fill = (source: string) => (hasTemplateMarker(source) ? (texts[next++] ?? '') : source)
   const filled = mapTexts([headers, body], fill) as [Record<string, string>, unknown]
   return { placed, headers: filled[0], body: filled[1] }
 }
 
-/** A value has at least one character, and two marks. */
+/** Three times the limit: in the marked url a value has at least one character, and two marks. */
 function placeWithinLimit(marked: string): PlacedUrl {
   if (marked.length <= 3 * MAX_URL_LENGTH) return placeUrlValues(marked)
   return { fault: `the rendered url is longer than ${MAX_URL_LENGTH} characters` }
@@ -108,7 +108,7 @@ function defaultPayload({ contact, workflow, execution }: LoadedRequest) {
   }
 }
 
-/** Names in lower case. Those of the signature are set by Pillarbox only. */
+/** Returns the headers with names in lower case. Only Pillarbox sets those of the signature. */
 function toHeaders(given: Record<string, string>): Record<string, string> {
   const headers = new Map([
     ['content-type', 'application/json'],
@@ -121,12 +121,12 @@ function toHeaders(given: Record<string, string>): Record<string, string> {
   return Object.fromEntries(headers)
 }
 
-/** One line; each octet of its UTF-8 as a character, as headers are sent. */
+/** Makes the value of a header from a text: one line, each octet of its UTF-8 as a character. */
 function toValue(text: string): string {
   return Buffer.from(oneFieldLine(text)).toString('latin1')
 }
 
-function problemOf({ url, headers, body }: HttpMessage): string | undefined {
+function problemOf({ url, headers, body }: StepHttpRequest): string | undefined {
   const protocol = url.length <= MAX_URL_LENGTH ? URL.parse(url)?.protocol : undefined
   if (protocol !== 'http:' && protocol !== 'https:')
     return 'the rendered url is not an http or https URL'

@@ -28,17 +28,17 @@ import { type FiringTimes, nextFiring } from './next-firing.ts'
 
 type ScheduleDeps = Pick<Base, 'store' | 'now' | 'log' | 'disk' | 'jobNotifier'>
 
-/** The rest of a job's unique key is the id of the workflow. */
+/** Begins the unique key of a job, which ends with the id of the workflow. */
 const KEY_PREFIX = 'schedule '
 
 /** Workflows that share a transaction. */
 const FIRED_AT_ONCE = 50
 
-/** The wait for the end of the job before a firing. */
+/** How often to look whether the job of the firing before has ended. */
 const RECHECK_MS = 1_000
 
 /** Due workflows. `isBusy`: the job of the firing before is unfinished. */
-export const listDue = statement<{ id: string; isBusy: number }>(
+export const listDueSchedules = statement<{ id: string; isBusy: number }>(
   () => sql`select id, exists (select 1 from jobs
       where unique_key = ${KEY_PREFIX} || workflows.id and state in ('waiting', 'active')) as "isBusy"
     from workflows where next_fire_at is not null and next_fire_at <= ${parameter('at')}
@@ -90,10 +90,10 @@ export function startSchedules(deps: ScheduleDeps & { workflowNotifier: Workflow
 /** Returns after how many ms to look again; undefined if there is no further firing. */
 export async function fireDue(deps: ScheduleDeps): Promise<number | undefined> {
   const { store, now, log, disk } = deps
-  // Running work needs the space that is left.
+  // On a full disk nothing fires: running work needs the space that is left.
   if (disk.isLow()) return RECHECK_MS
   const at = now()
-  const due = await store.read.list(listDue, { at })
+  const due = await store.read.list(listDueSchedules, { at })
   let isWaiting = due.some(({ isBusy }) => isBusy === 1)
   const free = due.filter(({ isBusy }) => isBusy === 0)
   for (let done = 0; done < free.length; done += FIRED_AT_ONCE) {

@@ -29,7 +29,8 @@ export function nextFiring(
   let local = cron.nextRun(new Date(afterMs + offsetAt(afterMs)))
   while (local !== null) {
     const at = toInstant(local.getTime(), offsetAt)
-    // The second pass through a doubled hour.
+    // In the second pass through a doubled hour the instant may be over; then the next local time
+    // counts.
     if (at > afterMs) return at
     local = cron.nextRun(local)
   }

@@ -1,7 +1,7 @@
 /**
- * The contacts of a bulk job: those that exist when it begins. Their numbers are in the order of their
- * creation, so the job takes those up to the newest number of then, and the ones that are left by the time
- * a batch is written.
+ * The contacts of a bulk job: the contacts that exist when the job begins. Numbers follow the order
+ * of creation, so the job takes contacts up to the newest number at its start, and passes over
+ * those that are deleted before their batch is written.
  */
 import { listOf, unindexed } from '../../../../store/dialect.ts'
 import { max, sql } from '../../../../store/drizzle.ts'
@@ -21,7 +21,7 @@ export const selectExisting = statement<{ id: string }>(
     and id in ${listOf(parameter('ids'))}`,
 )
 
-/** The number of the newest contact of all projects; 0 without any. */
+/** The number of the newest contact of all projects; 0 if there are no contacts. */
 export async function findNewestNumber({ store }: Deps): Promise<number> {
   const row = await store.read
     .select({ last: max(contacts.number) })

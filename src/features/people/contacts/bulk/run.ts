@@ -1,8 +1,8 @@
 /**
- * The job that subscribes, unsubscribes or deletes many contacts. It subscribes people who left only if it
- * was asked to in so many words. One transaction changes a batch
- * of contacts, appends their events and stores the counts. After a crash, the job continues after
- * the last batch, so it changes and counts each contact once.
+ * The job that subscribes, unsubscribes or deletes many contacts. People who left are subscribed
+ * only if the request has `resubscribe`. One transaction changes a batch of contacts, appends their
+ * events and stores the counts. After a crash, the job continues after the last batch, so it
+ * changes and counts each contact once.
  *
  * A job by query covers the contacts that existed when it started and that match when the walk
  * reaches them. The walk follows their numbers, which a change of `subscribed` does not affect.
@@ -34,7 +34,7 @@ export type BulkResult = {
   successCount: number
   /** Contacts that already had the requested state. */
   unchangedCount: number
-  /** Those among the unchanged whose owners left. */
+  /** The part of `unchangedCount` that stays unsubscribed because the person left. */
   keptUnsubscribedCount: number
   failureCount: number
   /** The first failures. */
@@ -54,7 +54,7 @@ type Candidate = { number: number; id: string; address: string | null }
 const PACE: Pace = { first: 10, max: 100, batchMs: 4, rest: { times: 2 } }
 const MAX_ERRORS = 1_000
 
-/** The contacts whose owners left, and `subscribed` is not true. */
+/** The unsubscribed contacts among `ids` whose owners left. */
 const selectLeft = statement<{ id: string }>(
   () => sql`select id from contacts where id in ${listOf(parameter('ids'))} and subscribed = 0
     and exists (select 1 from wishes

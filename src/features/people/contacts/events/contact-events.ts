@@ -6,9 +6,10 @@
  * idempotency key. When the promise resolves, all of it is durable and visible to followers of
  * events. By ids, the event changes neither the contact nor the email.
  *
- * The public key of a project is no secret. It never subscribes a person who left. Unless the
- * project lets it update contacts, it changes nothing that an existing contact has, and its answer
- * does not tell whether the contact existed: neither by an id nor by an error.
+ * The public key of a project is no secret. A call with the public key never subscribes a person
+ * who left. Unless the project lets the public key update contacts, the call changes nothing that
+ * an existing contact has, and neither an id nor an error in the answer tells whether the contact
+ * existed.
  */
 import { formatInstant } from '../../../../base/clock.ts'
 import { invalid, notFound } from '../../../../base/errors.ts'
@@ -38,8 +39,9 @@ type AddressEventInput = Pick<EventPlan, 'projectId' | 'request'> & {
 }
 
 /**
- * The `data` of the response: the ids of the contact and of the event, and its time. With the right to add
- * alone, a UUIDv8 stands for the contact, the same for every call with this address.
+ * The `data` of the response: the ids of the contact and of the event, and its time. For a caller
+ * that may only add, a UUIDv8 replaces the id of the contact: the same in every call with this
+ * address.
  */
 type RecordedEvent = { contact: string; event: string; timestamp: string }
 

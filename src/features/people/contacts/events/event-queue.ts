@@ -1,7 +1,7 @@
 /**
- * Where the events of clients wait for their transaction. Those that wait at the same time are written together: one
- * statement looks up all addresses of a project, and one adds the contacts. An event whose contact needs more
- * (`write/contact-batch.ts`) is written alone.
+ * Where the events of clients wait for their transaction. Events that wait at the same time are
+ * written together: one statement looks up all addresses of a project, and one adds the contacts.
+ * An event whose contact needs more (`write/contact-batch.ts`) is written alone.
  */
 import { isInvalid } from '../../../../base/errors.ts'
 import type { ParsedAddress } from '../../../../formats/address/address.ts'
@@ -36,7 +36,10 @@ type AddressEventRequest = {
   data?: unknown
 }
 
-/** What a caller may do: anything; anything but subscribe who left; or only add what is not there. */
+/**
+ * What a caller may do. `all`: anything; `update`: anything but subscribe a person who left; `add`:
+ * only add contacts and keys that are not there.
+ */
 export type TrackRights = 'all' | 'update' | 'add'
 
 /** A checked request. */
@@ -124,7 +127,10 @@ function changeOf(
   return { rule, entry: { address, changes } }
 }
 
-/** The new keys; none if the contact would become too large, because an error would tell of it. */
+/**
+ * The keys that the contact lacks; none if the contact would become too large: an error would show
+ * that the contact exists.
+ */
 function addedData(current: ContactData | null, changes: ContactData): ContactData {
   const added = Object.fromEntries(
     Object.entries(changes).filter(

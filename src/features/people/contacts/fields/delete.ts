@@ -31,7 +31,7 @@ type FieldKey = { projectId: string; key: string }
 type FieldDeletionProgress = { after: number; last: number; deletedFrom: number }
 type Deps = Pick<Base, 'store' | 'now'>
 
-/** Contacts that change while the caller waits: 0.1 s. */
+/** At most this many contacts are changed while the caller waits: 0.1 s. */
 const MAX_AT_ONCE = 5_000
 const PACE: Pace = { first: 50, max: 500, batchMs: 4, rest: { times: 2 } }
 

@@ -74,7 +74,8 @@ type ContactsEnd = PageEnd & { total: number }
 type Deps = Pick<Base, 'store' | 'keyring' | 'now'>
 
 /**
- * More hits are not sorted for each page, because the index of addresses finds them fast enough.
+ * Above this number of hits, a page follows the index of addresses, which meets hits often enough,
+ * instead of sorting all hits.
  */
 const MAX_SORTED_HITS = 2_000
 

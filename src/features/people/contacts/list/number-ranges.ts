@@ -62,7 +62,7 @@ export async function* walkNumberRanges<T>(
 }
 
 /** SQL ` and …` that limits a query to the range. */
-export function within(numberRange: NumberRange | undefined): SQL {
+export function withinNumbers(numberRange: NumberRange | undefined): SQL {
   if (numberRange === undefined) return sql``
   return sql` and contacts.number > ${numberRange.above} and contacts.number <= ${numberRange.upTo}`
 }

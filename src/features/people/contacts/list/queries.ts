@@ -6,7 +6,7 @@
  */
 import { indexedBy, notIndexed, orderedJoin, rowNumber } from '../../../../store/dialect.ts'
 import { type SQL, sql } from '../../../../store/drizzle.ts'
-import { type NumberRange, within } from './number-ranges.ts'
+import { type NumberRange, withinNumbers } from './number-ranges.ts'
 import { columnsAfter, contactColumns } from './row.ts'
 import {
   afterKey,
@@ -115,7 +115,7 @@ export function countScanned(scope: ContactScope): SQL {
 export function selectSorted(scope: ContactScope, range: RangedPage): SQL {
   const place = { ...range, sort: 'email' as const }
   const candidates = sql`select contacts.number from contacts ${indexedBy('contacts_order')}
-    where ${inProject(scope)}${within(range.numberRange)}${andAll(afterKey(place), scopeClause(scope))}
+    where ${inProject(scope)}${withinNumbers(range.numberRange)}${andAll(afterKey(place), scopeClause(scope))}
     order by contacts.email ${inDirection(range)} limit ${range.limit}`
   return sql`select ${contactColumns} from (${candidates}) as candidates
     ${orderedJoin()} contacts on contacts.number = candidates.number
@@ -130,7 +130,7 @@ export function countByNumber(
   const isWhole = isMost && scope.subscribed === undefined
   const way = isWhole ? notIndexed() : indexedBy('contacts_order')
   return sql`select count(*) from contacts ${way}
-    where ${inProject(scope)}${within(numberRange)}${andAll(scopeClause(scope))}`
+    where ${inProject(scope)}${withinNumbers(numberRange)}${andAll(scopeClause(scope))}`
 }
 
 function inProject(scope: ContactScope): SQL {
@@ -155,7 +155,7 @@ function mergeBySubscribed(
   const halves = subscribedValues(scope).map(
     (subscribed) => sql`select ${columns} from contacts ${indexedBy('contacts_order')}
       where contacts.project_id = ${scope.projectId}
-        and contacts.subscribed = ${subscribed}${within(numberRange)}${andAll(afterKey(place), also)}`,
+        and contacts.subscribed = ${subscribed}${withinNumbers(numberRange)}${andAll(afterKey(place), also)}`,
   )
   return sql`${sql.join(halves, sql` union all `)}
     order by 1 ${inDirection(range)} limit ${range.limit}`

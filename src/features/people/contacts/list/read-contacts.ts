@@ -4,7 +4,7 @@ import { listOf } from '../../../../store/dialect.ts'
 import { sql } from '../../../../store/drizzle.ts'
 import type { Base } from '../../../ground/base.ts'
 import { toContactRecord } from '../read/find-contact.ts'
-import { type ContactHead, type ContactRow, contactColumns, toContact } from './row.ts'
+import { type ContactHead, type ContactRow, contactColumns, toNumberedContact } from './row.ts'
 
 /** Undefined for a contact that was deleted meanwhile. */
 export async function readContacts(
@@ -18,7 +18,7 @@ export async function readContacts(
   const byNumber = new Map(rows.map((row) => [row[0], row]))
   return numbers.map((number) => {
     const row = byNumber.get(number)
-    return row && toContactRecord(toContact(row))
+    return row && toContactRecord(toNumberedContact(row))
   })
 }
 

@@ -76,7 +76,7 @@ export function selectRecipients(rows: SQL, isForAll: boolean): SQL {
     from page`
 }
 
-export function toContact(row: ContactRow): NumberedContact {
+export function toNumberedContact(row: ContactRow): NumberedContact {
   const [number, id, projectId, address, subscribed, data, createdAt, updatedAt] = row
   return {
     number,

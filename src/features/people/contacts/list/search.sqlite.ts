@@ -27,7 +27,7 @@ export const countHits = statement<{ hits: number }>(
       end as hits from ends`,
 )
 
-/** One statement, because a contact moves from the backlog to the index at any time. */
+/** One statement, because a contact may move from the backlog to the index between two. */
 export function selectHitNumbers(match: string): SQL {
   return sql`select rowid as number from contact_search
       where contact_search match ${match}

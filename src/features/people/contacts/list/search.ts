@@ -87,7 +87,7 @@ async function searchIndex(
   return hits > limit ? { kind: 'scan' } : hitsOf(match, hits)
 }
 
-/** A text of fewer than three characters has none. */
+/** Returns no trigrams for a text of fewer than three characters. */
 function trigramsOf(part: string): string[] {
   const letters = Array.from(part)
   const all = letters.slice(2).map((letter, at) => `${letters[at]}${letters[at + 1]}${letter}`)

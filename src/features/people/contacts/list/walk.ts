@@ -13,7 +13,7 @@ import {
   type RecipientRow,
   selectHeads,
   selectRecipients,
-  toContact,
+  toNumberedContact,
 } from './row.ts'
 import { type ContactScope, normalizedSearch } from './scope.ts'
 import { type ContactSource, findSource } from './search.ts'
@@ -57,12 +57,15 @@ export async function* walkPages(
   options: WalkOptions = {},
 ): AsyncGenerator<WalkedPage> {
   for await (const { rows, upTo } of walkRows<ContactRow>(deps, scope, options, asRows)) {
-    yield { contacts: rows.map(toContact), upTo }
+    yield { contacts: rows.map(toNumberedContact), upTo }
   }
 }
 
-/** As `walkPages`, with what a campaign needs. `isForAll`: whether unsubscribed contacts get it. */
-export function walkRecipients(
+/**
+ * As `walkPages`, but only with the columns that a campaign needs. `isForAll`: whether unsubscribed
+ * contacts get it.
+ */
+export function walkCampaignContacts(
   deps: Deps,
   scope: ContactScope,
   { isForAll, ...options }: WalkOptions & { isForAll: boolean },
@@ -87,7 +90,9 @@ async function* walkRows<Row extends ContactRow | RecipientRow>(
   }
 }
 
-/** Contacts of the next page if they are as large as these; at most four times as many. */
+/**
+ * How many contacts the next page has if they are as large as these; at most four times as many.
+ */
 function nextPageSize(rows: readonly (ContactRow | RecipientRow)[], limit: number): number {
   if (rows.length === 0) return limit
   const chars = rows.reduce((sum, [, , , , , data]) => sum + (data?.length ?? 0), 1)

@@ -1,6 +1,7 @@
 /**
- * Finds what is known of some addresses in one query, of the transaction if it writes: their contacts, their
- * suppressions, the wishes of those who left, and whether links in older mail name a contact that is gone.
+ * Finds what is known of some addresses with one query, on a reader or in a transaction: their
+ * contacts, their suppressions, the wishes of people who left, and whether links in older mail name
+ * a deleted contact.
  */
 
 import { parseJsonText } from '../../../../base/json-text.ts'
@@ -21,13 +22,13 @@ export type KnownAddresses = {
   suppressed: ReadonlySet<string>
   /** The addresses whose owners left. */
   left: ReadonlySet<string>
-  /** Those that the project unsubscribed after a bounce had done so. */
+  /** The addresses that the project unsubscribed after a bounce had unsubscribed them. */
   withdrawn: ReadonlySet<string>
-  /** The addresses of contacts that were deleted and are in links of older mail. */
+  /** The addresses of deleted contacts and emails that links in older mail name. */
   erased: ReadonlySet<string>
 }
 
-/** A contact; the other facts have null in all columns but these two. */
+/** The row of a contact has all columns; the row of another fact has only `fact` and `address`. */
 type AddressRow = {
   fact: 'contact' | 'large' | 'suppressed' | 'left' | 'withdrawn' | 'erased'
   address: string
@@ -72,7 +73,7 @@ const findMany = selectKnown(
     from ${eachOf(parameter('addresses'))}`,
 )
 
-/** `maxDataBytes`: contacts with more data are `large`; by default none is. */
+/** `maxDataBytes`: contacts with more data are in `large`; by default there are none. */
 export async function findKnownAddresses(
   tx: Pick<Tx, 'list'>,
   projectId: string,

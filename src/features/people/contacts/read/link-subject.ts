@@ -1,8 +1,9 @@
 /**
- * Whom a signed link, an unsubscribe address or a complaint acts for: the address that the mail went to,
- * and the contact of that mail at its present address. Mail of a workflow to another address than the
- * contact's acts for that address alone. What of this is deleted is found by the digest of the address, in
- * the link or in `erased_recipients`; so is the contact that got an address which the owner of the link had.
+ * Finds whom a signed link, an unsubscribe address or a complaint acts for: the address that the
+ * mail went to, and the contact of that mail at its present address. Mail of a workflow to another
+ * address than the contact's acts for that address alone. A deleted address or contact is found by
+ * the digest of the address, in the link or in `erased_recipients`. So is the contact that got an
+ * address which the owner of the link had before.
  */
 import type { Statements } from '../../../../store/database.ts'
 import { addressDigest } from '../../../../store/dialect.ts'
@@ -22,14 +23,14 @@ export type SignedLink = {
    */
   contactId: string | undefined
   emailId: string | undefined
-  /** Of the address that the mail went to; absent in links of earlier versions. */
+  /** The digest of the address that the mail went to; absent in links of earlier versions. */
   digest?: Buffer | undefined
 }
 
 export type LinkSubject = {
-  /** Null when nothing but the digest is left. */
+  /** Null if only the digest is left. */
   projectId: string | null
-  /** Of all addresses that a wish counts for. */
+  /** The digests of all addresses that a wish counts for. */
   digests: readonly Buffer[]
   /** The contacts that change, the owner of the link first. */
   contactIds: readonly string[]
@@ -69,7 +70,7 @@ export const findHolder = statement<{ id: string }>(
     and ${addressDigest(sql`project_id`, sql`email`)} = ${parameter('digest')}`,
 )
 
-/** Undefined when the link names nothing that is known: its rows went before digests were kept. */
+/** Undefined if the link names nothing known: its rows were deleted before digests were kept. */
 export async function findLinkSubject(
   reader: Pick<Statements, 'find' | 'list'>,
   { contactId, emailId, digest }: SignedLink,
@@ -84,8 +85,8 @@ export async function findLinkSubject(
   const returned: string[] = []
   for (const each of erased) {
     const id = each.contactId
-    const held = id === null ? undefined : await reader.find(findHolder, { id, ...pick(each) })
-    if (held !== undefined) returned.push(held.id)
+    const holder = id === null ? undefined : await reader.find(findHolder, { id, ...pick(each) })
+    if (holder !== undefined) returned.push(holder.id)
   }
   const digests = [owner?.digest, mailed?.digest, digest, ...erased.map((each) => each.digest)]
   const known = [...digests.filter((each) => each !== undefined)]
@@ -107,7 +108,10 @@ function pick({ digest }: ErasedRecipient): { digest: Buffer } {
   return { digest }
 }
 
-/** An email that is gone while its contact is there was erased with other mail, or went elsewhere. */
+/**
+ * Finds the deleted email and the deleted contact of a link. An email may be deleted while its
+ * contact stays: it was deleted with other mail, or went to another address than the contact's.
+ */
 async function findErased(
   reader: Pick<Statements, 'find' | 'list'>,
   { contactId, emailId, digest, owner }: SignedLink & { owner: Contact | undefined },

@@ -16,14 +16,14 @@ import { isMatchedBy } from '../../wishes/wishes.ts'
 import { findLinkSubject, type SignedLink } from './link-subject.ts'
 
 export type PageContact = {
-  /** Null when no contact has the address. */
+  /** Null if no contact has the address. */
   id: string | null
   /** Null when only a digest of the address is left. */
   address: string | null
   subscribed: boolean
   /** The language of its hosted pages. */
   language: Language
-  /** The host of this server when nothing but the digest is left. */
+  /** The host of this server if only the digest of the address is left. */
   projectName: string
   /** Whether the address is suppressed, even if `subscribed` is true. */
   isSuppressed: boolean

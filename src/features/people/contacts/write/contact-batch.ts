@@ -1,8 +1,9 @@
 /**
- * What the entries of many callers make of the contacts of a project, decided without a write, so that one
- * statement can write all of them. A batch takes entries that add a contact, give one other data, or
- * change nothing. It takes none that needs more: of a person who left or was erased, a change of `subscribed`, data
- * that is too large, a contact with much stored data. `upsert.ts` writes those.
+ * Gathers the entries of many callers about the contacts of a project and decides their results
+ * without a write, so that one statement can write all contacts. A batch takes entries that add a
+ * contact, change the data of one, or change nothing. `upsert.ts` writes all other entries: a
+ * person who left or was erased, a change of `subscribed`, data that is too large, a contact with
+ * much stored data.
  */
 import { isInvalid } from '../../../../base/errors.ts'
 import type { Contact } from '../../../../store/schema/contacts.ts'
@@ -13,7 +14,7 @@ import {
   type ContactEntry,
   changedContact,
   type EntryResult,
-  newContact,
+  makeContact,
   type SubscriptionRule,
   toEntryResult,
   type Weighed,
@@ -65,7 +66,7 @@ export async function openContactBatches<Plan>(
   return opened
 }
 
-/** `known`: of all addresses of the entries, as of this transaction. */
+/** `known`: the facts about all addresses of the entries, as this transaction sees them. */
 function openContactBatch(known: KnownAddresses): ContactBatch {
   const added = new Map<string, Contact>()
   const changed = new Map<string, Contact>()
@@ -125,7 +126,8 @@ function weigh(
   const wish = weighEntry({ rule, left }, entry, before)
   const contact = orRefused(() => next({ rule, suppressed }, entry, { before, wish }))
   if (contact === undefined) return undefined
-  // A change is an event, and unsubscribing again is a decision of the project.
+  // A change needs an event, and unsubscribing an unsubscribed contact records a decision of the
+  // project.
   const isChange = before !== undefined && (wish.given ?? before.subscribed) !== before.subscribed
   if (isChange || (before !== undefined && wish.given === false)) return undefined
   return toEntryResult(entry, wish, { before, contact })
@@ -136,11 +138,11 @@ function next(
   entry: ContactEntry,
   { before, wish }: { before: Contact | undefined; wish: Weighed },
 ): Contact {
-  if (before === undefined) return newContact({ rule, suppressed }, entry, wish)
+  if (before === undefined) return makeContact({ rule, suppressed }, entry, wish)
   return changedContact(rule, before, { changes: entry.changes, given: wish.given })
 }
 
-/** Undefined in place of the error for data that becomes too large. */
+/** Returns undefined if `make` throws because data becomes too large. */
 function orRefused<T>(make: () => T): T | undefined {
   try {
     return make()

@@ -1,6 +1,7 @@
 /**
- * Where contacts that clients create or change wait for their transaction. Those that wait at the same time are
- * written together; one that needs more (`contact-batch.ts`) is written alone.
+ * Where contacts that clients create or change wait for their transaction. Contacts that wait at
+ * the same time are written together; a contact that needs more (`contact-batch.ts`) is written
+ * alone.
  */
 import type { ParsedAddress } from '../../../../formats/address/address.ts'
 import type { Store } from '../../../../store/store.ts'

@@ -61,7 +61,8 @@ export function parseData(data: unknown): ParsedData {
     changes.push([key, value])
     if (value !== null) variables.push([key, value])
   }
-  // For a contact that exists as for a new one: the public key must not tell them apart.
+  // Checked for existing contacts as for new ones: a caller with the public key must not tell them
+  // apart.
   if (changes.filter(([, value]) => value !== null).length > MAX_KEYS) throw tooManyKeys()
   return { changes: toData(changes), variables: toData(variables) }
 }

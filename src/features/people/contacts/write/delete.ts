@@ -35,8 +35,8 @@ const keepEmailIds = statement(() =>
 )
 
 /**
- * A copy has no project, only an address: those of another project go as well. Only a sandbox has copies, at
- * most `retention.sandbox_messages`.
+ * A copy has an address and no project, so copies of another project's mail to the address are
+ * deleted as well. Only a sandbox has copies, at most `retention.sandbox_messages`.
  */
 const deleteSandboxCopies = statement(
   () => sql`delete from sandbox_messages where lower(recipient) in (

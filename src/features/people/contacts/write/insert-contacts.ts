@@ -29,7 +29,7 @@ const insertMany = statement(
     from ${eachOf(parameter('rows'))}`,
 )
 
-/** In their order, which is the order of lists. */
+/** Inserts the contacts in the given order, which becomes their order in lists. */
 export async function insertContacts(tx: Tx, added: readonly Contact[]): Promise<void> {
   const [first, ...others] = added
   if (first === undefined) return

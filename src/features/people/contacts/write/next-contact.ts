@@ -1,6 +1,6 @@
 /**
- * The next state of a contact by an entry, without a database: `upsert.ts` writes it, and a dry run
- * of an import tells it beforehand.
+ * Computes the state of a contact after an entry, without a database: `upsert.ts` writes this
+ * state, and a dry run of an import reports it.
  */
 import { type AppError, isInvalid } from '../../../../base/errors.ts'
 import type { ParsedAddress } from '../../../../formats/address/address.ts'
@@ -10,7 +10,7 @@ import type { ContactData } from '../../../../store/schema/json-values.ts'
 import type { KnownAddresses } from '../read/known-addresses.ts'
 import { mergeData } from './data.ts'
 
-/** What a call does with all of its contacts. */
+/** How a call treats the subscription of all its contacts. */
 export type SubscriptionRule = {
   projectId: string
   /** Undefined keeps the state of an existing contact. */
@@ -21,8 +21,8 @@ export type SubscriptionRule = {
    */
   subscribedByDefault: boolean
   /**
-   * What subscribes people who left: `subscribed: true`, or the default for new contacts too; nothing if
-   * absent.
+   * What subscribes people who left. `explicit`: `subscribed: true`; `always`: also the default for
+   * new contacts; absent: nothing.
    */
   newWish?: 'explicit' | 'always' | undefined
   at: number
@@ -44,15 +44,18 @@ export type ContactEntry = {
    * nor by a default.
    */
   isWithheld?: boolean
-  /** Why the data of an entry that unsubscribes is left out. */
+  /** Why this entry, which unsubscribes, has lost its data. */
   refusal?: AppError
 }
 
-/** What the wish of a person makes of an entry. */
+/** An entry together with the wish of its person. */
 export type Weighed = {
   /** The state that the entry gives; undefined keeps it, or is the default of a new contact. */
   given: boolean | undefined
-  /** The entry would subscribe, or another service would mail the person, who stays unsubscribed here. */
+  /**
+   * The person stays unsubscribed, although the entry would subscribe, or another service sends the
+   * person mail.
+   */
   isKept: boolean
   /** The person left, and the entry is a new wish. */
   isCleared: boolean
@@ -66,7 +69,7 @@ export type Weighed = {
 export type EntryResult = {
   contact: Contact
   isNew: boolean
-  /** As `isKept` in `Weighed`; the contact is unsubscribed. */
+  /** As `isKept` in `Weighed`, and the contact was not subscribed before. */
   isKeptUnsubscribed: boolean
   /** As in `Weighed`. */
   staysSubscribed: boolean
@@ -99,7 +102,7 @@ export function weighEntry(
 }
 
 /** @throws AppError VALIDATION_ERROR for data that becomes too large */
-export function newContact(
+export function makeContact(
   { rule, suppressed }: { rule: SubscriptionRule; suppressed: ReadonlySet<string> },
   { address: { address }, changes }: ContactEntry,
   { given }: Weighed,
@@ -115,7 +118,7 @@ export function newContact(
   }
 }
 
-/** Returns the same contact if nothing changes. @throws AppError VALIDATION_ERROR, as `newContact` */
+/** Returns the same contact if nothing changes. @throws AppError VALIDATION_ERROR, as `makeContact` */
 export function changedContact(
   { at }: Pick<SubscriptionRule, 'at'>,
   before: Contact,
@@ -144,7 +147,7 @@ export function toEntryResult(
   }
 }
 
-/** What is left of an entry whose data is refused: it unsubscribes without its data. Undefined: nothing. */
+/** Returns an entry that unsubscribes without its refused data; undefined for any other entry. */
 export function withoutData(entry: ContactEntry, refusal: AppError): ContactEntry | undefined {
   return entry.subscribed === false ? { ...entry, changes: {}, refusal } : undefined
 }
@@ -166,7 +169,7 @@ export function previewContacts(
     const wish = weighEntry({ rule, left }, entry, before)
     const contact =
       before === undefined
-        ? newContact({ rule, suppressed: known.suppressed }, entry, wish)
+        ? makeContact({ rule, suppressed: known.suppressed }, entry, wish)
         : changedContact(rule, before, { changes: entry.changes, given: wish.given })
     if (wish.isCleared) left.delete(address)
     if (entry.hasLeft === true) left.add(address)

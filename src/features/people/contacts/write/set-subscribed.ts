@@ -1,7 +1,7 @@
 /**
  * The only place that changes `contacts.subscribed` of an existing contact. Each change emits
- * `contact.subscribed` or `contact.unsubscribed` in the same transaction, and records what is the wish of
- * the person (`wishes/wishes.ts`).
+ * `contact.subscribed` or `contact.unsubscribed` in the same transaction, and a decision of the
+ * person is recorded as a wish (`wishes/wishes.ts`).
  */
 import { and, eq, sql } from '../../../../store/drizzle.ts'
 import { type Contact, contacts } from '../../../../store/schema/contacts.ts'
@@ -53,7 +53,7 @@ export const COUNTED_OTHERWISE: ReadonlySet<unknown> = new Set<SubscriptionReaso
   'complaint',
 ])
 
-/** The reasons of `setSubscribed` that are the decision of the person. */
+/** The reasons of `setSubscribed` that are a decision of the person. */
 const OWN_REASONS = new Set(['page', 'one-click', 'mail', 'api', 'complaint'] as const)
 type OwnReason = typeof OWN_REASONS extends Set<infer Reason> ? Reason : never
 
@@ -128,7 +128,7 @@ type ChangedContact = {
   before: Contact
   contact: Contact
   reason: SubscriptionReason
-  /** Of the event, if an execution of a workflow makes the change. */
+  /** The depth of the event, if an execution of a workflow makes the change. */
   depth?: number | undefined
 }
 

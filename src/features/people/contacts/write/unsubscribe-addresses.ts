@@ -24,8 +24,8 @@ export const selectSubscribed = statement((db) =>
 type Unsubscription = {
   projectId: string
   /**
-   * In the form of `ParsedAddress.address`, each with the email that led to this, if any; it may be another
-   * contact's.
+   * By address (as `ParsedAddress.address`) the id of the email that is the reason, if any; the
+   * email may be another contact's.
    */
   addresses: ReadonlyMap<string, string | null>
   reason: SubscriptionReason

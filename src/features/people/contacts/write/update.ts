@@ -1,8 +1,8 @@
 /**
- * Changes one contact by its id. A contact keeps its history when its address changes. A suppression
- * belongs to an address: a contact that gets a suppressed address is unsubscribed with the reason of
- * the suppression, unless the same change sets `subscribed`. So does a wish: a contact that gets the address
- * of a person who left is unsubscribed.
+ * Changes one contact by its id. A contact keeps its history when its address changes. A
+ * suppression belongs to an address: a contact that gets a suppressed address is unsubscribed with
+ * the reason of the suppression, unless the same change sets `subscribed`. A contact that gets the
+ * address of a person who left is unsubscribed, too.
  */
 import { AppError } from '../../../../base/errors.ts'
 import type { ParsedAddress } from '../../../../formats/address/address.ts'
@@ -112,7 +112,7 @@ export async function updateContact(
   })
 }
 
-/** Writes the data of contacts that exist, and nothing else of them. */
+/** Writes the data of existing contacts, and no other column but the time of the change. */
 export async function writeContactData(tx: Tx, contacts: readonly Written[]): Promise<void> {
   if (contacts.length === 0) return
   const rows = contacts.map(({ id, data, updatedAt }) => [

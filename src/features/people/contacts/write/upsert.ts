@@ -19,7 +19,7 @@ import {
   type ContactEntry,
   changedContact,
   type EntryResult,
-  newContact,
+  makeContact,
   type SubscriptionRule,
   toEntryResult,
   type Weighed,
@@ -60,8 +60,8 @@ export async function upsertContacts(
 }
 
 /**
- * As `upsertContacts`, but an entry whose data becomes too large yields its error instead. One that unsubscribes
- * does so without its data, and has the error as `refusal`.
+ * As `upsertContacts`, but an entry whose data becomes too large yields its error instead. An entry
+ * that unsubscribes is applied without its data, and its result has the error as `refusal`.
  */
 export async function upsertValidContacts(
   tx: Tx,
@@ -88,7 +88,7 @@ type UpsertBatch = {
   suppressed: ReadonlySet<string>
   /** The addresses whose owners left, as they are after the entries so far. */
   left: Set<string>
-  /** Those of them whose wish is not recorded yet. */
+  /** The addresses in `left` whose wish is not recorded yet. */
   unrecorded: Set<string>
   withdrawn: ReadonlySet<string>
   erased: ReadonlySet<string>
@@ -135,7 +135,7 @@ async function upsertEntry(batch: UpsertBatch, entry: ContactEntry): Promise<Ent
   const before = contacts.get(address)
   const wish = weighEntry({ rule, left }, entry, before)
   if (before === undefined) {
-    const contact = newContact({ rule, suppressed }, entry, wish)
+    const contact = makeContact({ rule, suppressed }, entry, wish)
     if (wish.isCleared) await clear(batch, address)
     if (contact.subscribed) await endWithdrawal(batch, address)
     uninserted.set(address, contact)
@@ -166,7 +166,7 @@ async function clear(
   unrecorded.delete(address)
 }
 
-/** Who is subscribed again is not unsubscribed by the project any more. */
+/** Deletes the project's own decision to unsubscribe, because the contact is subscribed again. */
 async function endWithdrawal(
   { tx, change, withdrawn }: UpsertBatch,
   address: string,

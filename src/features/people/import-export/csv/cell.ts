@@ -29,7 +29,7 @@ export type CellRules = {
 const FORMULA = /^'*(?:[\s\p{Cc}\p{Cf}]*[=+\-@\uff1d\uff0b\uff0d\uff20]|[\t\r\n])/u
 const STRICT_DECIMAL = /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/
 const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
-/** Also with zeros in front, which programs drop. */
+/** A number, also with leading zeros, which programs drop. */
 const NUMERAL = /^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/
 /** Nesting of a JSON value; deeper JSON stays a text. */
 const MAX_DEPTH = 64
@@ -72,8 +72,8 @@ export function readBoolean(text: string): boolean | undefined {
 }
 
 /**
- * Returns the number of a text that the number gives back character by character, without an exponent:
- * neither 01067 nor 1.10 nor +1. Undefined for any other text.
+ * Returns the number in a text if the number, written again, gives the same characters and no
+ * exponent: not for 01067, 1.10 or +1. Undefined for any other text.
  */
 export function readNumber(text: string): number | undefined {
   if (!STRICT_DECIMAL.test(text) || countDigits(text) > EXACT_DIGITS) return undefined
@@ -81,7 +81,9 @@ export function readNumber(text: string): number | undefined {
   return String(number) === text ? number : undefined
 }
 
-/** Whether a text is a number of JSON with more digits, or larger, than a number keeps. */
+/**
+ * Whether a text is a JSON number with more digits than a double keeps, or too large for a double.
+ */
 export function isHugeNumber(text: string): boolean {
   if (!JSON_NUMBER.test(text)) return false
   return (
@@ -95,7 +97,7 @@ export function isNumeral(text: string): boolean {
   return NUMERAL.test(text)
 }
 
-/** Whether an export has a text in quotes, so that it stays one. */
+/** Whether an export puts a text in quotes, so that an import reads it as a text again. */
 export function looksTyped(text: string): boolean {
   return isNumeral(text) || readBoolean(text) !== undefined
 }
@@ -136,7 +138,10 @@ function needsApostrophe(text: string): boolean {
   return FORMULA.test(text) || parseCollection(text.replace(/^'+/, '')) !== undefined
 }
 
-/** A number only in the form in which an export has it: another one would lose characters. */
+/**
+ * A number counts only in the form in which an export writes it; any other form would lose
+ * characters.
+ */
 function parseScalar(text: string): boolean | number | undefined {
   if (text === 'true' || text === 'false') return text === 'true'
   if (!JSON_NUMBER.test(text)) return undefined

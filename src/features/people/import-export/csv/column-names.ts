@@ -38,6 +38,6 @@ export function isMapped(header: string, mapping: Mapping): boolean {
 }
 
 /** At most so many characters, for a text for people. */
-export function shorten(text: string, length = 40): string {
+export function shortenName(text: string, length = 40): string {
   return text.length > length ? `${text.slice(0, length)}…`.toWellFormed() : text
 }

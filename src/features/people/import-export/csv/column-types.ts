@@ -24,7 +24,7 @@ import {
   readCell,
   readNumber,
 } from './cell.ts'
-import { keyOf, shorten } from './column-names.ts'
+import { keyOf, shortenName } from './column-names.ts'
 import { type Header, pickCell } from './header.ts'
 import type { CsvRecord } from './parser.ts'
 
@@ -53,7 +53,7 @@ type Decided = {
 }
 
 type ExportScan = {
-  /** A text is in quotes that only an export has. */
+  /** Some text is in quotes that only an export writes. */
   isMarked: boolean
   hasList: boolean
   /** A number or a boolean. */
@@ -84,7 +84,10 @@ export function scanRecord(scans: ColumnScans, record: CsvRecord, header: Header
   }
 }
 
-/** `kinds`: those of the values that contacts have, by key. That of most values counts. */
+/**
+ * `kinds`: the kinds of the values that contacts have, by key; the last kind is that of most
+ * values, and counts.
+ */
 export function decideTypes(
   scans: ColumnScans,
   kinds: ReadonlyMap<string, readonly ValueKind[]>,
@@ -123,7 +126,7 @@ export function scanExported(scans: ExportScans, record: CsvRecord, header: Head
   }
 }
 
-/** `kinds`: those of the values that contacts have, by key. Empty columns are `mixed`. */
+/** `kinds`: the kinds of the values that contacts have, by key. Empty columns are `mixed`. */
 export function decideExportTypes(
   scans: ExportScans,
   { columns }: Header,
@@ -139,7 +142,7 @@ export function decideExportTypes(
     decided.push({ field, ...reading })
     if (scan?.lossy === undefined || warnings.length === MAX_WARNINGS) continue
     const what = reading.type === 'text' ? 'is read as text' : 'has texts among its numbers'
-    warnings.push(`The column "${shorten(field)}" ${what}: ${whyLossy(scan.lossy)}.`)
+    warnings.push(`The column "${shortenName(field)}" ${what}: ${whyLossy(scan.lossy)}.`)
   }
   return { columns: decided, warnings }
 }
@@ -172,7 +175,7 @@ function whyText(scan: ColumnScan, kind: ValueKind | undefined): string | null {
 }
 
 function findWarning({ field, kind, reason, scan }: Decided): string | undefined {
-  const name = `The column "${shorten(field)}" is read as text`
+  const name = `The column "${shortenName(field)}" is read as text`
   if (kind === 'number' || kind === 'boolean') {
     return `${name}, though other contacts have a ${kind} there: ${reason}.`
   }
@@ -180,7 +183,7 @@ function findWarning({ field, kind, reason, scan }: Decided): string | undefined
 }
 
 function describePlace({ line, text }: Place): string {
-  return `"${shorten(text)}" in line ${line}`
+  return `"${shortenName(text)}" in line ${line}`
 }
 
 function decide(

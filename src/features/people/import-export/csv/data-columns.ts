@@ -27,7 +27,7 @@ export function namesOf(columns: DataColumns): string[] {
   return [...columns.keys()].map((key) => `data.${key}`)
 }
 
-/** The cells of a contact, in order. A key without a column has none. */
+/** The cells of a contact, in the order of the columns. A key without a column has no cell. */
 export function placeData(
   data: Readonly<Record<string, unknown>> | null,
   columns: DataColumns,

@@ -37,7 +37,8 @@ function detectEncoding(bytes: Uint8Array): Encoding {
     if (byte === 0) zeros[index % 2] = (zeros[index % 2] ?? 0) + 1
   }
   const [even = 0, odd = 0] = zeros
-  // Zeros in one half of the positions, and hardly any in the other: a few letters have such bytes.
+  // Latin letters have zeros at one half of the positions; at the other half only a few letters
+  // have one.
   const isMostly = (one: number, other: number) => one > sample.length / 4 && other * 10 < one
   if (isMostly(odd, even)) return { name: 'utf-16le', isGuessed: true }
   if (isMostly(even, odd)) return { name: 'utf-16be', isGuessed: true }

@@ -1,13 +1,13 @@
 /**
- * The warnings of an import about a header: columns that are read in another way than they seem,
- * names that do not fit, and names that are near those of fields. A column that is mapped to
+ * The warnings of an import about a header: columns that are read otherwise than they seem to be
+ * meant, names that do not fit, and names that resemble those of fields. A column that is mapped to
  * `subscribd`, or has that name, becomes a key of the data and unsubscribes no contact. A misspelt
  * `email` is an error of its own.
  */
 import type { FieldWarning } from '../../../../base/errors.ts'
 import { findClosest } from '../../../../config/layers/closest.ts'
 import { RESERVED_KEYS } from '../../contacts/write/data.ts'
-import { keyOf, type Mapping, normalizeHeader, shorten } from './column-names.ts'
+import { keyOf, type Mapping, normalizeHeader, shortenName } from './column-names.ts'
 import type { Cell } from './parser.ts'
 
 const NO_SUCH_DATA = 'Contacts have no such data, so the column is left out'
@@ -24,17 +24,17 @@ type DescribedHeader = {
 }
 
 const STATES = ['subscribed', 'unsubscribed']
-/** The key of the data that the service reads. */
-const TARGETS = [...STATES, 'locale']
-/** Names of something else. */
+/** `locale` is the one key of the data that the service reads. */
+const READ_NAMES = [...STATES, 'locale']
+/** Names that resemble one of these names but mean something else. */
 const OTHERS = ['subscriber', 'subscribers', 'locate', 'scale', 'local', 'locals', 'vocal', 'focal']
 
 const MAX_WARNINGS = 10
-/** Longer names are near none, and take long to compare. */
+/** Longer names resemble none of these names, and take long to compare. */
 const MAX_NAME_LENGTH = 20
 
 type Names = {
-  mapping: readonly (readonly [header: string, target: string | null])[]
+  mapping: readonly (readonly [header: string, field: string | null])[]
   /** Headers in lower case that the mapping does not name and that say nothing of the subscription. */
   headers: readonly string[]
 }
@@ -61,7 +61,7 @@ export function describeHeader({ columns, cells, mapping, near }: DescribedHeade
 }
 
 export function describeMissingColumn(cells: readonly Cell[]): string {
-  const names = cells.slice(0, MAX_SHOWN).map(({ text }) => `"${shorten(text.trim())}"`)
+  const names = cells.slice(0, MAX_SHOWN).map(({ text }) => `"${shortenName(text.trim())}"`)
   const more = cells.length > MAX_SHOWN ? ', …' : ''
   const [name = '"Address"'] = names
   return (
@@ -71,15 +71,15 @@ export function describeMissingColumn(cells: readonly Cell[]): string {
 }
 
 export function findNearNames({ mapping, headers }: Names): FieldWarning[] {
-  const targets = mapping.flatMap(([header, target]) => {
-    const near = target === null ? undefined : nearest(target, TARGETS)
-    return near === undefined ? [] : [warningOf(`mapping.${header}`, target ?? '', near)]
+  const mapped = mapping.flatMap(([header, field]) => {
+    const near = field === null ? undefined : nearest(field, READ_NAMES)
+    return near === undefined ? [] : [warningOf(`mapping.${header}`, field ?? '', near)]
   })
   const columns = headers.flatMap((header) => {
     const near = nearest(header, STATES)
     return near === undefined ? [] : [warningOf(header, header, near)]
   })
-  return [...targets, ...columns].slice(0, MAX_WARNINGS)
+  return [...mapped, ...columns].slice(0, MAX_WARNINGS)
 }
 
 function duplicates(columns: ReadonlyMap<string, readonly number[]>): string[] {
@@ -87,7 +87,7 @@ function duplicates(columns: ReadonlyMap<string, readonly number[]>): string[] {
     .filter(([, indexes]) => indexes.length > 1)
     .slice(0, MAX_SHOWN)
     .map(([field, { length }]) => {
-      const name = shorten(field)
+      const name = shortenName(field)
       return `${length} columns are "${name}"; in each row, the first that is not empty counts.`
     })
 }
@@ -97,13 +97,13 @@ function missingColumns(cells: readonly Cell[], mapping: Mapping): string[] {
   return mapping
     .filter(([header]) => !headers.has(header))
     .slice(0, MAX_SHOWN)
-    .map(([header]) => shorten(header))
+    .map(([header]) => shortenName(header))
 }
 
 function missingFrom(name: string, cells: readonly Cell[]): FieldWarning {
   const meant = findClosest(
     name,
-    cells.map(({ text }) => shorten(normalizeHeader(text))),
+    cells.map(({ text }) => shortenName(normalizeHeader(text))),
   )
   const hint = meant === undefined ? '' : `; did you mean ${meant}?`
   const message = `The file has no such column${hint}`
@@ -115,7 +115,7 @@ function reservedColumns(columns: ReadonlyMap<string, readonly number[]>): strin
     .map((field) => keyOf(field) ?? '')
     .filter((key) => RESERVED_KEYS.has(key))
     .slice(0, MAX_SHOWN)
-    .map((key) => shorten(key))
+    .map((key) => shortenName(key))
 }
 
 function nearest(name: string, fields: readonly string[]): string | undefined {

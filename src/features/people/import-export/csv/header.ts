@@ -25,7 +25,7 @@ import {
   keyOf,
   type Mapping,
   normalizeHeader,
-  shorten,
+  shortenName,
   toField,
   toLine,
 } from './column-names.ts'
@@ -184,7 +184,10 @@ function headersOf(cells: readonly Cell[]): ReadonlySet<string> {
 
 type StateRules = { cells: readonly Cell[]; mapping: Mapping; isOwn: boolean }
 
-/** An export says it in `subscribed`, or in a column that the mapping names, and in no other. */
+/**
+ * Finds the columns that say who left. In an export, these are `subscribed` and the columns that
+ * the mapping names.
+ */
 function findStates(
   columns: ReadonlyMap<string, readonly number[]>,
   { cells, mapping, isOwn }: StateRules,
@@ -192,7 +195,7 @@ function findStates(
   const mapped = new Set(columns.get('unsubscribed') ?? [])
   const headers = headersOf(cells)
   const indexes = columns.get('subscribed') ?? []
-  const nameOf = (index: number) => shorten(toLine(cells[index]?.text ?? '').trim())
+  const nameOf = (index: number) => shortenName(toLine(cells[index]?.text ?? '').trim())
   const others = cells.flatMap(({ text }, index): StateColumn[] => {
     const isFree = !indexes.includes(index) && !isMapped(normalizeHeader(text), mapping)
     const found = isFree && !isOwn ? stateKindOf(text, headers) : undefined
@@ -205,7 +208,7 @@ function findStates(
   return [...subscribed, ...others]
 }
 
-/** Headers that are keys of the data by themselves, and nothing else. */
+/** Headers that become keys of the data by their own name, and say nothing about who left. */
 function freeHeaders(
   cells: readonly Cell[],
   mapping: Mapping,

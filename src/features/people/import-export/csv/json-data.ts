@@ -3,7 +3,7 @@
  * text in such a column is a text. Null and empty texts change nothing, as empty cells do.
  */
 import { parseJsonText } from '../../../../base/json-text.ts'
-import { keyOf, shorten } from './column-names.ts'
+import { keyOf, shortenName } from './column-names.ts'
 import { type Header, pickCell } from './header.ts'
 import type { Cell, CsvRecord } from './parser.ts'
 
@@ -18,7 +18,7 @@ type ColumnScan = {
 }
 
 /** By the field of the column. */
-export type JsonScan = Map<string, ColumnScan>
+export type JsonColumnScans = Map<string, ColumnScan>
 
 /** A column of objects that has other texts, with the lines of these. */
 type MixedColumn = { name: string; lines: number[] }
@@ -29,7 +29,7 @@ const MAX_KEYS = 50
 const MAX_SHOWN_LENGTH = 60
 
 /** Adds the cells of a record. */
-export function scanJsonData(scan: JsonScan, record: CsvRecord, header: Header): void {
+export function scanJsonData(scan: JsonColumnScans, record: CsvRecord, header: Header): void {
   for (const field of header.jsonFields) {
     const cell = pickCell(record, header.columns.get(field), header)
     if (cell === undefined) continue
@@ -52,17 +52,23 @@ function addCell(column: ColumnScan, cell: Cell, line: number): void {
   column.hasObject = true
   const { keys } = column
   for (const [key] of entries.slice(0, MAX_KEYS))
-    if (keys.size < MAX_KEYS) keys.add(shorten(key, MAX_SHOWN_LENGTH))
+    if (keys.size < MAX_KEYS) keys.add(shortenName(key, MAX_SHOWN_LENGTH))
 }
 
 /** Returns the first keys of the objects of a column; undefined without an object. */
-export function keysOfObjects(scan: JsonScan, field: string): string[] | undefined {
+export function keysOfObjects(scan: JsonColumnScans, field: string): string[] | undefined {
   const column = scan.get(field)
   return column?.hasObject ? [...column.keys] : undefined
 }
 
-/** Returns the columns of objects that have other texts. A column of other texts alone is none of objects. */
-export function findMixedColumns(scan: JsonScan, { names }: Pick<Header, 'names'>): MixedColumn[] {
+/**
+ * Returns the columns of objects that have other texts. A column in which no text begins as an
+ * object does is left out.
+ */
+export function findMixedColumns(
+  scan: JsonColumnScans,
+  { names }: Pick<Header, 'names'>,
+): MixedColumn[] {
   return [...scan].flatMap(([field, { hasObject, hasLikeObject, textLines }]) => {
     if (textLines.length === 0 || !(hasObject || hasLikeObject)) return []
     return [{ name: names.get(field) ?? keyOf(field) ?? field, lines: textLines }]

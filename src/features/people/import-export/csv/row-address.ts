@@ -7,7 +7,7 @@ import { type Header, pickCell } from './header.ts'
 import type { CsvRecord } from './parser.ts'
 
 /** Reads the address of a row. @throws AppError VALIDATION_ERROR */
-export function readAddress(record: CsvRecord, header: Header): ParsedAddress {
+export function readRowAddress(record: CsvRecord, header: Header): ParsedAddress {
   const text = findAddressText(record, header)
   if (text === undefined) throw invalidField('email', 'required', 'There is no email address')
   const address = parseShownAddress(text)
@@ -16,7 +16,7 @@ export function readAddress(record: CsvRecord, header: Header): ParsedAddress {
 }
 
 /** Undefined for a row whose address cannot be read. */
-export function findAddress(record: CsvRecord, header: Header): ParsedAddress | undefined {
+export function findRowAddress(record: CsvRecord, header: Header): ParsedAddress | undefined {
   const text = findAddressText(record, header)
   return text === undefined ? undefined : parseShownAddress(text)
 }

@@ -69,7 +69,7 @@ export function scanStates(scan: StateScan, record: CsvRecord, header: Header): 
     const { words, others } = counts
     const word = text.slice(0, MAX_WORD_LENGTH).toWellFormed().toLowerCase()
     const known = words.get(word)
-    // The times at which people left are no words.
+    // A time at which a person left is not counted as a word.
     const mayBeTime = column.kind === 'left' || column.kind === 'likely'
     const isWord = !mayBeTime || reading === 'unchanged' || isWordLike(word)
     if (known !== undefined) known.rows += 1

@@ -99,7 +99,9 @@ const FLAG_COLUMNS = simplified([
   ...['is this subscriber confirmed'],
 ])
 
-/** Of Mailchimp: these explain the times beside them, which say who left. */
+/**
+ * Columns of Mailchimp beside its times of leaving: the times say who left, these columns only why.
+ */
 const EXPLAINING_COLUMNS = simplified([
   ...['UNSUB_CAMPAIGN_TITLE', 'UNSUB_CAMPAIGN_ID', 'UNSUB_REASON', 'UNSUB_REASON_OTHER'],
   ...['CLEAN_CAMPAIGN_TITLE', 'CLEAN_CAMPAIGN_ID'],
@@ -122,16 +124,18 @@ const GOOD_WORDS = simplified([
   ...['true', '1', 'yes', 'subscribed', 'active', 'enabled', 'confirmed', 'opted in'],
 ])
 
-/** Words that a column `subscribed` does not have. */
+/** Further words for people who get mail, in all columns but `subscribed`. */
 const OTHER_GOOD_WORDS = simplified(['regular', 'premium', 'gifted', 'vip', 'y', 'on', 'ok'])
 
-/** Also what programs write in place of nothing. */
+/** Words for no, and what programs write for an empty value. */
 const NO_WORDS = simplified([
   ...['', 'false', '0', 'no', 'n', 'off', 'never', 'null', 'none', 'nil', 'n/a', '[]', '{}'],
   ...['0000-00-00', '0000-00-00 00:00:00'],
 ])
 
-/** Also in other languages, and what Brevo writes for people who want no text messages. */
+/**
+ * Words for no in several languages, and what Brevo writes for people who want no text messages.
+ */
 const NOT_LEFT_WORDS = new Set([
   ...NO_WORDS,
   ...simplified([
@@ -176,7 +180,7 @@ const LEFT_WORDS = simplified([
   ...['do not contact', 'do not email'],
 ])
 
-/** Words that only a column of subscriptions has in this sense. */
+/** Words that mean "left" only in a column of subscriptions. */
 const OTHER_LEFT_WORDS = simplified([
   ...['disabled', 'inactive', 'cancelled', 'canceled', 'pending', 'unconfirmed', 'unactivated'],
   ...[
@@ -238,7 +242,7 @@ export function readStateText(kind: StateKind, text: string): StateReading {
   return 'unknown'
 }
 
-/** Whether the punctuation that a word lost may have changed its sense. */
+/** Whether the punctuation that `simplify` removed may have changed the meaning of the word. */
 function isChanged(text: string, word: string): boolean {
   const trimmed = text.trim()
   return /^\p{Pd}/u.test(trimmed) || (/\d/.test(word) && trimmed !== word)

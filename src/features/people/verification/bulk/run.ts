@@ -19,7 +19,7 @@ import type { ContactScope } from '../../contacts/list/scope.ts'
 import { walkContacts } from '../../contacts/list/walk.ts'
 import { assessAddress, assessDomain, assessMalformed, type DomainAssessment } from '../assess.ts'
 import { findDomainFacts } from '../domain-facts.ts'
-import { readAddress } from '../read-address.ts'
+import { readVerifiableAddress } from '../read-address.ts'
 import type { Verifier } from '../verifier.ts'
 import { addResults, EMPTY_RESULT, type ListResult, type VerifiedAddress } from './result.ts'
 import type { ListPayload } from './start.ts'
@@ -128,7 +128,7 @@ async function verifyOne(
   { text, contactId }: ListedAddress,
   assessOnce: AssessOnce,
 ): Promise<VerifiedAddress> {
-  const read = readAddress(text)
+  const read = readVerifiableAddress(text)
   if (read === undefined) {
     return toListed(assessMalformed(text), { contactId, state: 'invalid', cause: 'malformed' })
   }

@@ -14,7 +14,10 @@ import { parseDomain } from '../../../../formats/address/address.ts'
 export type FileStamp = string | undefined
 
 const MAX_BYTES = 16 * 1024 * 1024
-/** Each takes about 100 bytes of memory; the largest published lists have a tenth of them. */
+/**
+ * Each domain takes about 100 bytes of memory; the largest published lists have a tenth of this
+ * number.
+ */
 export const MAX_DOMAINS = 1_000_000
 /** Lines that are parsed before the event loop runs other work: a few milliseconds. */
 const LINES_AT_ONCE = 2_000

@@ -28,7 +28,7 @@ type AdmitDeps = Pick<Base, 'directory' | 'config' | 'store' | 'now'> & {
 export type Credentials = {
   /** The value of the Authorization header field. */
   authorization: string | undefined
-  /** Finds the key in it. */
+  /** Finds the key in this value. */
   readKey: typeof readKey
   /** The value of the session's cookie; not read beside an Authorization header. */
   cookie: string | undefined

@@ -13,13 +13,13 @@ type AuthDeps = Pick<Base, 'directory' | 'config'>
 /** The kinds of keys that are admitted. */
 type KeyKinds = readonly KeyCaller['key'][]
 
-/** A key that a client sent: of a secret one, its digest alone. */
+/** A key that a client sent; of a secret key only the digest is kept. */
 export type GivenKey =
   | { kind: 'secret'; digest: string }
   | { kind: 'public'; publicKey: string }
   | { kind: 'unknown' }
 
-/** The key in the value of an Authorization header field; undefined if it has none. */
+/** The key in the value of an Authorization header field; undefined if the value has none. */
 export function readKey(authorization: string | undefined): GivenKey | undefined {
   const [, key] = /^Bearer +(\S+) *$/i.exec(authorization ?? '') ?? []
   return key === undefined ? undefined : toGivenKey(key)

@@ -3,7 +3,7 @@
  * acts in a project of theirs. Each route names the callers that it admits (`http/route-table.ts`);
  * `RULES` says what the names mean, and `admit.ts` applies them.
  */
-import type { Project, Session, User } from '../../../../store/schema/accounts.ts'
+import type { LoginSession, Project, User } from '../../../../store/schema/accounts.ts'
 import type { Role } from '../../../../store/schema/words.ts'
 
 type KeyKind = 'public' | 'secret'
@@ -23,7 +23,7 @@ export type SessionUser = Pick<
 >
 
 export type KeyCaller = { kind: 'key'; key: KeyKind; project: Project }
-export type UserCaller = { kind: 'user'; user: SessionUser; session: Session }
+export type UserCaller = { kind: 'user'; user: SessionUser; session: LoginSession }
 export type MemberCaller = Omit<UserCaller, 'kind'> & {
   kind: 'member'
   role: Role

@@ -30,9 +30,9 @@ const WRITE: Readonly<Record<Kind, Statement<unknown>>> = {
   session: writeOf('sessions', 'last_used_at'),
 }
 
-/** The notes of a minute. Beyond it they are dropped: nobody has that many users. */
+/** The most notes of a minute; further notes are dropped. No server has that many users. */
 const MAX_NOTES = 100_000
-/** So many take a few milliseconds, as a light write may. */
+/** So many notes take a few milliseconds, as a light write may. */
 const NOTES_OF_WRITE = 250
 
 export function createLastUsed({ store, now, log }: Pick<Base, 'store' | 'now' | 'log'>): LastUsed {

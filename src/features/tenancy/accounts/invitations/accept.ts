@@ -1,7 +1,7 @@
 /**
- * Accepts an invitation: makes the invited person a member. An invitation never logs anybody in to an
- * existing account, so who has one must be logged in already. For who has none, it makes the account
- * and begins its session.
+ * Accepts an invitation: makes the invited person a member. An invitation never logs anybody in to
+ * an existing account, so a person with an account must be logged in already. For a person without
+ * one, accepting makes the account and begins its session.
  */
 import { AppError } from '../../../../base/errors.ts'
 import { eq } from '../../../../store/drizzle.ts'
@@ -31,9 +31,9 @@ type Acceptance = {
   token: string
   /** The user who has logged in, if any. */
   user: Pick<SessionUser, 'id' | 'address'> | undefined
-  /** Of the new account. */
+  /** The password of the new account. */
   password: string | undefined
-  /** Of the new account: `xx` or `xx-XX`. */
+  /** The language of the new account: `xx` or `xx-XX`. */
   language: string
   client: Client
   /** The name of the wider network of the client, for the line (`login/queue.ts`). */
@@ -47,7 +47,7 @@ type Accepted = {
   address: string
   projectId: string
   role: Role
-  /** Of the browser in which an account was made, and of its session. */
+  /** The cookies of the new session and of its browser, if an account was made. */
   cookies: { session: SessionCookie; device: SessionCookie } | undefined
 }
 

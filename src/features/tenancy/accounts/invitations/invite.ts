@@ -69,7 +69,7 @@ type InvitationFacts = { projectId: string; address: string; isMailed: boolean; 
 export const INVITATIONS: Retention = {
   name: 'delete-expired-invitations',
   schedule: '30 3 * * *',
-  // Longer than an invitation is open, and than any limit looks back.
+  // Longer than an invitation is open, and longer than any limit looks back.
   keptMs: 30 * DAY_MS,
   deletions: [
     oldRows({
@@ -102,7 +102,8 @@ export async function inviteMember(
 }
 
 /**
- * An open invitation of the project to the same address is revoked: only the newest link works.
+ * Inserts an invitation and revokes an open one of the project to the same address: only the newest
+ * link works.
  * @throws AppError RATE_LIMIT_EXCEEDED
  */
 export async function insertInvitation(tx: Tx, invitation: NewInvitation): Promise<void> {

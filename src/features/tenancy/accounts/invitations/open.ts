@@ -6,7 +6,7 @@ import { formatInstant } from '../../../../base/clock.ts'
 import type { GivenRole, InvitationRecord } from '../../../../records/member.ts'
 import { and, desc, eq, gt, isNull, ne, type SQL } from '../../../../store/drizzle.ts'
 import { invitations, memberships, projects, users } from '../../../../store/schema/accounts.ts'
-import type { Tx } from '../../../../store/write/transaction.ts'
+import type { Queries } from '../../../../store/write/transaction.ts'
 import type { Base } from '../../../ground/base.ts'
 import { digestLinkToken } from '../links/link-token.ts'
 
@@ -22,8 +22,6 @@ export type OpenInvitation = {
   createdAt: number
   expiresAt: number
 }
-
-type Queries = Pick<Tx, 'select'>
 
 /** Undefined when the token is not that of an open invitation. */
 export async function findOpenInvitation(

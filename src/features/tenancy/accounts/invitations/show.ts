@@ -10,9 +10,9 @@ import { findUserId } from '../users/users.ts'
 import { findOpenInvitation, type OpenInvitation } from './open.ts'
 
 /**
- * `invited`: logged in with the invited address. `bound`: the same, with an account that may join no
- * other project yet. `other`: logged in with another one. `known`: not logged in, and the address has an
- * account. `newcomer`: not logged in, and it has none.
+ * `invited`: logged in with the invited address. `bound`: the same, with an account that may join
+ * no other project yet. `other`: logged in with another address. `known`: not logged in, and the
+ * address has an account. `newcomer`: not logged in, and it has none.
  */
 type Reader = 'invited' | 'bound' | 'other' | 'known' | 'newcomer'
 

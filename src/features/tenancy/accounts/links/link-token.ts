@@ -1,6 +1,6 @@
 /**
- * The tokens in links that prove something of the person who follows them: 256 random bits in hexadecimal.
- * The database has their digests only.
+ * The tokens in links, each of which proves something about the person who follows the link: 256
+ * random bits in hexadecimal. The database has only the digests of tokens.
  */
 
 import { hash, randomBytes } from 'node:crypto'

@@ -1,6 +1,7 @@
 /**
- * Asks a user who has logged in for the password again, before what only the owner of the account may do.
- * A wrong one counts as a failed login: a stolen session is no way to guess the password.
+ * Asks a user who has logged in for the password again, before an act that only the owner of the
+ * account may do. A wrong password counts as a failed login: a stolen session is no way to guess
+ * the password.
  */
 import { AppError, invalidField } from '../../../../base/errors.ts'
 import { eq } from '../../../../store/drizzle.ts'
@@ -10,7 +11,7 @@ import { isPassword } from '../passwords/passwords.ts'
 import { findDevice } from './device.ts'
 import type { LoginDeps } from './log-in.ts'
 import type { Placed } from './queue.ts'
-import type { LoginAttempt } from './throttle.ts'
+import type { ThrottledAttempt } from './throttle.ts'
 
 type GuesserDeps = Pick<LoginDeps, 'store' | 'loginThrottle' | 'sessionTokens'>
 type PasswordDeps = GuesserDeps & Pick<LoginDeps, 'loginQueue'>
@@ -38,8 +39,8 @@ export type GivenPassword = SessionGuesser & {
 type ConfirmedUser = User & { passwordHash: string }
 
 /**
- * Runs `act` as one attempt of the throttle, with the user whose password was given. An error of `act` with
- * fields is a failure too: a wrong code.
+ * Runs `act` as one attempt of the throttle, with the user whose password was given. An error of
+ * `act` with fields, such as a wrong code, is a failure too.
  * @throws AppError RATE_LIMIT_EXCEEDED, EXTERNAL_SERVICE_ERROR, BAD_REQUEST (user of another method),
  *   VALIDATION_ERROR (the given field), UNAUTHORIZED
  */
@@ -52,8 +53,9 @@ export async function withPassword<T>(
 }
 
 /**
- * Runs `act` as one attempt of the throttle, with all limits of a login; an error with fields is a failure.
- * A success clears no failures: a right password would clear those of codes.
+ * Runs `act` as one attempt of the throttle, with all limits of a login; an error with fields is a
+ * failure. A success clears no failures: otherwise a right password would clear the failures of
+ * codes.
  * @throws AppError RATE_LIMIT_EXCEEDED, UNAUTHORIZED when the user is gone
  */
 export async function asAttempt<T>(
@@ -75,7 +77,7 @@ export async function asAttempt<T>(
   }
 }
 
-function countFailure(attempt: LoginAttempt, error: unknown): void {
+function countFailure(attempt: ThrottledAttempt, error: unknown): void {
   if (error instanceof AppError && error.fields !== undefined) attempt.failed()
 }
 
@@ -86,15 +88,15 @@ async function confirmPassword(
 ): Promise<ConfirmedUser> {
   const { method, passwordHash } = user
   if (method !== 'PASSWORD' || passwordHash === null || passwordHash === '') throw noPassword()
-  const placed = await placeOf(deps, user, given)
+  const placed = await placeOfUser(deps, user, given)
   const check = () => isPassword(password, passwordHash, placed.signal)
   const isRight = await deps.loginQueue.run(check, placed)
   if (!isRight) throw invalidField(field, 'custom', 'This is not your password')
   return { ...user, passwordHash }
 }
 
-/** The place of a user who has logged in. */
-export async function placeOf(
+/** What the line of logins needs to know of a user who has logged in. */
+export async function placeOfUser(
   deps: Pick<GuesserDeps, 'sessionTokens'>,
   user: Pick<User, 'id' | 'passwordHash'>,
   { wideNetwork, device, signal }: Pick<GivenPassword, 'wideNetwork' | 'device' | 'signal'>,

@@ -1,14 +1,14 @@
 /**
- * Logging in with a password, and with a code if the user has a second factor. A stranger learns nothing
- * from an answer or its time: a wrong password, an unknown address, a user of another method and the
- * sandbox's user in other modes are one, and each costs one computation.
+ * Logging in with a password, and with a code if the user has a second factor. A stranger learns
+ * nothing from an answer or its time: a wrong password, an unknown address, a user of another
+ * method and the sandbox's user in other modes get the same answer, and each costs one computation.
  *
  * The order: the throttle, a place in the line (some are kept for browsers that know the user), the user, the limit of the account everywhere, the
  * password, the code. The session begins in the transaction that uses the code up and sees that the
  * password is still the user's; the session of the request's cookie ends in it (session fixation).
  */
 import { eq } from '../../../../store/drizzle.ts'
-import { type Session, type User, users } from '../../../../store/schema/accounts.ts'
+import { type LoginSession, type User, users } from '../../../../store/schema/accounts.ts'
 import { parameter, statement } from '../../../../store/statement.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
 import type { Base } from '../../../ground/base.ts'
@@ -25,7 +25,7 @@ import {
 import type { SessionTokens } from '../sessions/token.ts'
 import { findDevice, issueDevice } from './device.ts'
 import type { LoginQueue } from './queue.ts'
-import type { LoginAttempt, LoginThrottle } from './throttle.ts'
+import type { LoginThrottle, ThrottledAttempt } from './throttle.ts'
 
 export type LoginDeps = Pick<Base, 'store' | 'config' | 'keyring' | 'now'> & {
   sessionTokens: SessionTokens
@@ -36,7 +36,7 @@ export type LoginDeps = Pick<Base, 'store' | 'config' | 'keyring' | 'now'> & {
 type LoginInput = {
   address: string
   password: string
-  /** Of the authenticator app, or a recovery code. */
+  /** The code of the authenticator app, or a recovery code. */
   code: string | undefined
   /** The name of the addresses that the client may have. */
   network: string
@@ -93,7 +93,7 @@ export async function logIn(deps: LoginDeps, input: LoginInput): Promise<LoginRe
 async function tryLogIn(
   deps: LoginDeps,
   input: LoginInput,
-  attempt: LoginAttempt,
+  attempt: ThrottledAttempt,
 ): Promise<LoginResult | 'changed'> {
   const check = () => checkPassword(deps, input, attempt)
   const { wideNetwork, signal } = input
@@ -120,7 +120,7 @@ async function isKnownBrowser(
   return (await findDevice(deps, user, device)) !== undefined
 }
 
-function fail(attempt: LoginAttempt, kind: 'refused' | 'code-wrong'): LoginResult {
+function fail(attempt: ThrottledAttempt, kind: 'refused' | 'code-wrong'): LoginResult {
   attempt.failed()
   return { kind }
 }
@@ -128,7 +128,7 @@ function fail(attempt: LoginAttempt, kind: 'refused' | 'code-wrong'): LoginResul
 async function checkPassword(
   deps: LoginDeps,
   { address, password, device, signal }: LoginInput,
-  attempt: LoginAttempt,
+  attempt: ThrottledAttempt,
 ): Promise<Proven | undefined> {
   const user = await deps.store.read.find(findUser, { address })
   attempt.limitEverywhere(await findDevice(deps, user, device))
@@ -148,7 +148,7 @@ function usableHash({ config }: LoginDeps, user: User): string | null {
 async function begin(
   deps: LoginDeps,
   input: LoginInput,
-  proven: Proven & { proof: CodeProof | undefined; attempt: LoginAttempt },
+  proven: Proven & { proof: CodeProof | undefined; attempt: ThrottledAttempt },
 ): Promise<LoginResult | 'changed'> {
   const { user, passwordHash, renewed, proof, attempt } = proven
   const presented = await readPresented(deps, input.session)
@@ -182,7 +182,7 @@ async function setHash(tx: Tx, userId: string, passwordHash: string): Promise<vo
 async function succeed(
   deps: LoginDeps,
   { user, passwordHash }: Pick<Proven, 'user' | 'passwordHash'>,
-  session: Session,
+  session: LoginSession,
 ): Promise<LoginResult> {
   return {
     kind: 'done',

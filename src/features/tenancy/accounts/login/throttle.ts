@@ -1,9 +1,10 @@
 /**
- * Slows down those who guess passwords and codes (THREATS S26). Failures count for their network, for the
- * account at this network, and for the account everywhere: the last so that a crowd of addresses gets no
- * more tries. The failures of each browser that knows the user (`device.ts`) count by themselves there: a
- * crowd does not lock out the user, and one with a stolen cookie of the browser gets no more tries either.
- * An account is an address, whether it has a user or not. An attempt that is refused here is no failure.
+ * Slows down those who guess passwords and codes (THREATS S26). Failures count for their network,
+ * for the account at this network, and for the account everywhere, so that a crowd of addresses
+ * gets no more tries than one. The failures of each browser that knows the user (`device.ts`) count
+ * by themselves there: a crowd does not lock out the user, and one with a stolen cookie of the
+ * browser gets no more tries either. An account is an address, whether it has a user or not. An
+ * attempt that is refused here is no failure.
  */
 import { HOUR_MS, type Now } from '../../../../base/clock.ts'
 import {
@@ -18,15 +19,16 @@ type Guesser = { network: string; account: string }
 
 export type LoginThrottle = {
   /**
-   * Begins an attempt. Its `end` must be called; what is not called a success or a failure by then is neither.
+   * Begins an attempt. Its `end` must be called; an attempt that was called neither a success nor a
+   * failure by then counts as neither.
    * @throws AppError RATE_LIMIT_EXCEEDED
    */
-  begin(guesser: Guesser): LoginAttempt
+  begin(guesser: Guesser): ThrottledAttempt
   /** How many networks and accounts are remembered. */
   size(): number
 }
 
-export type LoginAttempt = {
+export type ThrottledAttempt = {
   /**
    * Applies the limit over all networks too, once. `device`: the id of the browser, if it knows the user.
    * @throws AppError RATE_LIMIT_EXCEEDED

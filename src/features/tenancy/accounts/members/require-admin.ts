@@ -11,8 +11,8 @@ import { projectNotFound } from '../../../ground/directory.ts'
 import { hasRole } from '../callers/caller.ts'
 
 /**
- * The right to change members: an admin's, or that of whoever can run commands (`actorId` is absent), who
- * needs only a project that is there.
+ * Requires the right to change members: the role of an admin, or, for whoever can run commands
+ * (`actorId` is absent), only a project that is there.
  * @throws AppError RESOURCE_NOT_FOUND, FORBIDDEN
  */
 export async function requireManager(

@@ -13,13 +13,13 @@ import { MINUTE_MS, type Now } from '../../../../base/clock.ts'
 import type { Keyring } from '../../../../config/keyring.ts'
 import { createWindowLimit } from '../../../../work/limiter.ts'
 import { LoginFailure } from './login-failure.ts'
-import type { LoginAttempt, ProviderName } from './provider.ts'
+import type { OauthAttempt, ProviderName } from './provider.ts'
 
 type LoginAttempts = {
   /** A new attempt, and the value of its cookie. */
-  begin(provider: ProviderName): Promise<{ attempt: LoginAttempt; cookie: string }>
+  begin(provider: ProviderName): Promise<{ attempt: OauthAttempt; cookie: string }>
   /** The attempt that an answer with this state belongs to. @throws LoginFailure */
-  take(provider: ProviderName, answer: Answer): Promise<LoginAttempt>
+  take(provider: ProviderName, answer: Answer): Promise<OauthAttempt>
 }
 
 /** The cookie of the browser, and the states in its request. */
@@ -54,7 +54,7 @@ export function createLoginAttempts({
     return true
   }
 
-  async function open(provider: ProviderName, cookie: string): Promise<LoginAttempt> {
+  async function open(provider: ProviderName, cookie: string): Promise<OauthAttempt> {
     if (cookie.length > MAX_LENGTH) throw foreign('the cookie is too long')
     for (const key of keys) {
       const attempt = await decrypt(key, { provider, cookie, now })
@@ -90,7 +90,9 @@ export function createLoginAttempts({
   }
 }
 
-/** The function counts one attempt of a network. @throws LoginFailure too_many_attempts */
+/**
+ * Returns a function that counts one attempt of a network. @throws LoginFailure too_many_attempts
+ */
 export function createNetworkLimit(perMinute: number, now: Now): (network: string) => void {
   const limit = createWindowLimit({ limit: perMinute, windowMs: MINUTE_MS, now })
   return (network) => {
@@ -106,7 +108,7 @@ export function createNetworkLimit(perMinute: number, now: Now): (network: strin
 async function decrypt(
   key: KeyObject,
   { provider, cookie, now }: { provider: ProviderName; cookie: string; now: Now },
-): Promise<LoginAttempt | undefined> {
+): Promise<OauthAttempt | undefined> {
   try {
     const { payload } = await jwtDecrypt(cookie, key, {
       keyManagementAlgorithms: ['dir'],

@@ -41,7 +41,7 @@ type Login = {
   client: Client
   /** The cookie of the session that the browser has; it ends. */
   presented: string | undefined
-  /** Of a new user. */
+  /** The language of a new user. */
   language: string
 }
 
@@ -107,7 +107,8 @@ async function readAccount(
   if (deps.disk.isLow()) {
     throw new AppError('INSUFFICIENT_STORAGE', 'No account can be made at the moment.')
   }
-  // The transaction decides about an address that has an account: it may be this user's, since just now.
+  // An address with an account is left to the transaction: the account may be this user's, made a
+  // moment ago.
   const isTaken = (await findUserId(deps.store.read, parsed.address)) !== undefined
   if (!isTaken) await refuseFaulty(deps, parsed)
   const { issuer, subject } = user

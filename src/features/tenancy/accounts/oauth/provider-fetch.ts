@@ -16,7 +16,7 @@ type ProviderFetch = {
   stop(): void
 }
 
-/** No response of the provider, or one that is too large. */
+/** The provider sent no response, or too large a response. */
 export class ProviderUnreachable extends Error {
   override readonly name = 'ProviderUnreachable'
 }

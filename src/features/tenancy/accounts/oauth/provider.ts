@@ -8,7 +8,7 @@ import type { AccountMethod } from '../../../../store/schema/words.ts'
 export type ProviderName = 'github' | 'google' | 'oidc'
 
 /** What the browser keeps between the begin of a login and the provider's answer. */
-export type LoginAttempt = {
+export type OauthAttempt = {
   provider: ProviderName
   /** Comes back in the answer (RFC 6749 section 10.12). */
   state: string
@@ -37,9 +37,9 @@ export type IdentityProvider = {
   /** Whether new users get an account even if sign-ups are disabled. */
   allowsSignup: boolean
   /** Where the browser goes to log in. @throws LoginFailure */
-  authorizationUrl(attempt: LoginAttempt): Promise<URL>
+  authorizationUrl(attempt: OauthAttempt): Promise<URL>
   /** Reads the query of the provider's answer, and redeems its code. @throws LoginFailure */
-  identify(answer: URLSearchParams, attempt: LoginAttempt): Promise<ProviderUser>
+  identify(answer: URLSearchParams, attempt: OauthAttempt): Promise<ProviderUser>
 }
 
 /** Where the provider sends the browser; the provider knows it in this spelling. */

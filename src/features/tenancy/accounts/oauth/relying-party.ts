@@ -25,7 +25,7 @@ import {
 } from 'openid-client'
 import type { OAuthClient } from '../../../../config/config.ts'
 import { LoginFailure } from './login-failure.ts'
-import type { LoginAttempt } from './provider.ts'
+import type { OauthAttempt } from './provider.ts'
 import { isClientRefused } from './provider-error.ts'
 import { isLocal } from './provider-fetch.ts'
 
@@ -61,7 +61,7 @@ export function createRelyingParty(
 /** @throws LoginFailure; any error of openid-client */
 export async function authorizationUrlOf(
   { config, callback }: RelyingParty,
-  attempt: LoginAttempt,
+  attempt: OauthAttempt,
   parameters: Readonly<Record<string, string>>,
 ): Promise<URL> {
   const url = buildAuthorizationUrl(config, {
@@ -76,14 +76,14 @@ export async function authorizationUrlOf(
 }
 
 /**
- * `nonce`: of the id token; undefined for a provider that gives none.
+ * `nonce`: the nonce of the id token; undefined for a provider that gives no id token.
  * @throws LoginFailure state_mismatch for the answer of another provider (RFC 9207); any error of
  * openid-client
  */
 export async function redeemCode(
   party: RelyingParty,
   answer: URLSearchParams,
-  { attempt, nonce }: { attempt: LoginAttempt; nonce: string | undefined },
+  { attempt, nonce }: { attempt: OauthAttempt; nonce: string | undefined },
 ): Promise<Tokens> {
   const { config, auth, callback } = party
   const issuer = answer.get('iss')

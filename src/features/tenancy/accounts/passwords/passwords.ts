@@ -93,7 +93,7 @@ function parseHash(stored: string): Hash {
   return { cost, salt: Buffer.from(salt, 'base64'), hash: Buffer.from(hash, 'base64') }
 }
 
-/** A hash of nothing that anyone knows. */
+/** Random bytes in place of a hash: no known password has this hash. */
 function standIn(): Hash {
   return { cost: COST, salt: randomBytes(SALT_BYTES), hash: randomBytes(HASH_BYTES) }
 }
@@ -101,7 +101,8 @@ function standIn(): Hash {
 type Computation = { salt: Buffer; cost: Cost; length: number; signal?: AbortSignal | undefined }
 
 function compute(password: string, { salt, cost, length, signal }: Computation): Promise<Buffer> {
-  // No password is longer. Normalising takes the square of the time for some texts (`nfc.ts`).
+  // No valid password is longer than this slice. Normalising takes the square of the time for some
+  // texts (`nfc.ts`).
   const message = password.slice(0, MAX_PASSWORD_LENGTH + 1).normalize('NFC')
   const computation = lastComputation.then(() => {
     signal?.throwIfAborted()

@@ -4,24 +4,24 @@
  */
 import { oneLine } from '../../../../formats/one-line.ts'
 import { escapeHtml } from '../../../../formats/template/characters.ts'
-import { fillText, type Values } from '../../../../texts/fill.ts'
+import { fillText, type PlaceholderValues } from '../../../../texts/fill.ts'
 import { type Language, matchLanguage } from '../../../../texts/languages.ts'
 import { type Texts, textsOf } from '../../../../texts/texts.ts'
 
 export type MailTexts = Texts['mail']
 
-/** `language`: of the texts. */
+/** `language`: the language of the texts. */
 export type ComposedMail = { language: Language; subject: string; text: string; html: string }
 
 /** What a mail says: a paragraph, and a link if its reader has to act. */
 export type Message = {
   subject: string
   text: string
-  values: Values
+  values: PlaceholderValues
   link?: { url: string; button: string; life: string }
 }
 
-/** `language`: of the texts. */
+/** `language`: the language of the texts. */
 export type ToMessage = (texts: MailTexts, language: Language) => Message
 
 type Composing = {

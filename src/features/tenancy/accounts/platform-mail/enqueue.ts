@@ -7,7 +7,7 @@ import { hash } from 'node:crypto'
 import { and, inArray, sql } from '../../../../store/drizzle.ts'
 import { jobs } from '../../../../store/schema/jobs.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
-import { isUnfinished } from '../../../../work/jobs/due.ts'
+import { isUnfinishedJob } from '../../../../work/jobs/due.ts'
 import { enqueueJob } from '../../../../work/jobs/enqueue.ts'
 import type { UsageNotice } from '../../../ground/base.ts'
 
@@ -29,7 +29,7 @@ export type PlatformMail =
 
 export const PLATFORM_MAIL_KIND = 'platform-mail'
 
-/** Notify `jobNotifier` after the commit to have it written at once. */
+/** Notify `jobNotifier` after the commit, so that the mail is written at once. */
 export async function enqueuePlatformMail(tx: Tx, mail: PlatformMail, at: number): Promise<void> {
   const uniqueKey = uniqueKeyOf(mail)
   const job = { kind: PLATFORM_MAIL_KIND, payload: mail, now: at }
@@ -39,8 +39,9 @@ export async function enqueuePlatformMail(tx: Tx, mail: PlatformMail, at: number
 const isWritten = sql<number>`exists (select 1 from job_progress where job_id = jobs.id)`
 
 /**
- * The places below `places` that no job of the user has, and how many mails are not written yet. The job of a
- * mail ends a moment after the mail was written, and its token counts meanwhile.
+ * Finds the places below `places` that no job of the user has, and how many of the user's mails are
+ * not written yet. A mail that is written but whose job has not ended yet is not counted, because
+ * its token counts already.
  */
 export async function findPlaces(
   tx: Tx,
@@ -52,7 +53,7 @@ export async function findPlaces(
   const taken = await tx
     .select({ key: jobs.uniqueKey, isWritten })
     .from(jobs)
-    .where(and(inArray(jobs.uniqueKey, keys), isUnfinished))
+    .where(and(inArray(jobs.uniqueKey, keys), isUnfinishedJob))
   const names = new Set(taken.map(({ key }) => key))
   const free = all.filter((_, place) => !names.has(keys[place] ?? ''))
   return { free, unwritten: taken.filter((one) => one.isWritten === 0).length }

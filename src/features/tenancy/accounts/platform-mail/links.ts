@@ -37,7 +37,7 @@ export async function planVerification(
   }
 }
 
-/** Only for accounts with a password. */
+/** Plans the mail of a reset, only for an account with a password. */
 export async function planReset(
   deps: PlanDeps,
   sender: UsableSender,

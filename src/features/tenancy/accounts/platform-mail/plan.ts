@@ -32,7 +32,7 @@ type Letter = {
 type NewMail = {
   to: Pick<User, 'address' | 'language'>
   isAskedFor: boolean
-  /** The URL of a link is a path of this server. */
+  /** Makes the message; the URL of its link is a path of this server. */
   toMessage: ToMessage
 }
 
@@ -43,7 +43,7 @@ type NewMail = {
 const CONTENT = { subject: '{{ subject }}', body: '{{ html }}', text: '{{ text }}' }
 
 /**
- * Plans a mail to one user: none if the address is no longer one.
+ * Plans a mail to one user; no mail if the stored text is no longer a valid address.
  * @throws AppError FORBIDDEN when the sender's domain is no longer verified
  */
 export async function planOne(

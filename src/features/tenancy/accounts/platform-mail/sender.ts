@@ -17,7 +17,7 @@ import { findMailProjectId } from './mail-project.ts'
 type PlatformSender =
   /** The server sends no mail to its users. */
   | { kind: 'none' }
-  /** It should, but cannot. `reason`: one sentence for operators. */
+  /** The server should send mail to its users, but cannot. `reason`: one sentence for operators. */
   | { kind: 'unusable'; reason: string }
   | { kind: 'usable'; project: Project; from: NamedMailbox }
 
@@ -28,7 +28,7 @@ type SenderDeps = Pick<Base, 'store' | 'directory' | 'config'>
 const DEFAULT_NAME = 'Pillarbox'
 const DEFAULT_LOCAL_PART = 'accounts'
 
-/** As of now; also tells `/health` whether mail that should be sent cannot be. */
+/** Finds the sender as of now, and tells `/health` if mail cannot be sent although it should be. */
 export async function findPlatformSender(
   deps: SenderDeps & Pick<Base, 'health'>,
 ): Promise<PlatformSender> {
@@ -37,7 +37,7 @@ export async function findPlatformSender(
   return sender
 }
 
-/** As `findPlatformSender`, and tells nobody. */
+/** As `findPlatformSender`, without a word to `/health`. */
 export async function judgeSender(deps: SenderDeps): Promise<PlatformSender> {
   const projectId = await findMailProjectId(deps, deps.store.read)
   if (projectId === undefined) return { kind: 'none' }
@@ -50,7 +50,7 @@ export async function judgeSender(deps: SenderDeps): Promise<PlatformSender> {
   return typeof from === 'string' ? unusable(from) : { kind: 'usable', project, from }
 }
 
-/** A text says why there is no sender. */
+/** Returns the sender, or a text that says why there is none. */
 async function chooseFrom(deps: SenderDeps, project: Project): Promise<NamedMailbox | string> {
   const given = deps.config.accounts.mailFrom
   if (given === null) {

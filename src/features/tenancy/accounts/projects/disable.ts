@@ -1,6 +1,6 @@
 /**
- * Disables and enables projects, in the caller's transaction. What becomes of their mail follows by
- * `features/mail/messages/disabled`, what becomes of campaigns and workflows by those that settle them.
+ * Disables and enables projects, in the caller's transaction. `features/mail/messages/disabled`
+ * then puts their mail aside or back; campaigns and workflows follow in code of their own.
  */
 import { and, eq, isNotNull, isNull, or, sql } from '../../../../store/drizzle.ts'
 import { projects } from '../../../../store/schema/accounts.ts'
@@ -13,9 +13,9 @@ import { enqueuePlatformMail } from '../platform-mail/enqueue.ts'
 type Deps = Pick<Base, 'directory'>
 
 /**
- * Disables a project, and tells its members, unless it is disabled already: then it gets the reason only.
- * A project that is being reset is closed without a reason, and becomes disabled by this one. Returns
- * whether the project was enabled.
+ * Disables a project and tells its members. A project that is disabled already only gets the new
+ * reason. A project that is being reset is closed without a reason; the first reason disables it
+ * and is told to its members. Returns whether the project was enabled.
  */
 export async function disableProject(
   { directory }: Deps,
@@ -52,8 +52,8 @@ export async function disableProject(
 }
 
 /**
- * Enables a project that was disabled; its reputation counts from now, unless it `keepsReputation`. While
- * it is being reset it stays disabled, then without a reason.
+ * Enables a project that was disabled; its reputation counts from now, unless it `keepsReputation`.
+ * A project that is being reset stays disabled, but without a reason.
  */
 export async function enableProject(
   { directory }: Deps,

@@ -55,7 +55,7 @@ export async function listOwnNames(
 }
 
 /**
- * The record shows the secret key, which nothing shows again.
+ * Creates a project. The returned record is the only one that ever shows the secret key.
  * @throws AppError VALIDATION_ERROR (name), PROJECT_DISABLED, UNAUTHORIZED when the user is gone,
  *   EMAIL_VERIFICATION_REQUIRED when the user is bound to a project, BAD_REQUEST and RATE_LIMIT_EXCEEDED for
  *   too many projects

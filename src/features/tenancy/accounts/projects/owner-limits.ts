@@ -1,7 +1,8 @@
 /**
- * How many projects a user may own (`accounts.max_projects_per_user`) and create in an hour: a project costs
- * nothing, so what a project is limited to would be no limit. Operators, and whoever can run commands, are
- * exempt. Who owns more keeps them.
+ * How many projects a user may own (`accounts.max_projects_per_user`) and create in an hour: a
+ * project costs nothing, so without these limits a user could exceed every limit of a project with
+ * more projects. Operators, and whoever can run commands, are exempt. A user who owns more projects
+ * already keeps them.
  */
 import type { Now } from '../../../../base/clock.ts'
 import { AppError } from '../../../../base/errors.ts'
@@ -13,7 +14,7 @@ import type { Base } from '../../../ground/base.ts'
 
 const PROJECTS_PER_HOUR = 5
 
-/** By user. Projects that are deleted again count. */
+/** The limit by user. Projects that were deleted again count, too. */
 export function createProjectLimit(now: Now): HourlyLimit {
   const publicText = `A user can create ${PROJECTS_PER_HOUR} projects an hour.`
   return createHourlyLimit({ limit: PROJECTS_PER_HOUR, now, publicText })

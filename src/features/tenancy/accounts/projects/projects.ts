@@ -139,7 +139,10 @@ export async function regenerateKeys(
   return { id, name: project.name, public: keys.publicKey, secret: keys.secretKey }
 }
 
-/** Drop the directory's cache after the commit. Undefined without a project of this id. */
+/**
+ * The caller drops the directory's cache after the commit. Returns undefined if there is no project
+ * of this id.
+ */
 export async function replaceKeys(
   tx: Tx,
   id: string,

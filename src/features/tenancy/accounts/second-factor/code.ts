@@ -9,7 +9,7 @@ import type { Base } from '../../../ground/base.ts'
 import { digestRecoveryCode } from './recovery-codes.ts'
 import { findTotpStep, isTotpCode } from './totp.ts'
 
-/** What a code claims to be. `step`: of time. */
+/** What a code claims to be. `step`: the time step of the code. */
 export type CodeProof =
   | { kind: 'totp'; sealedSecret: string; step: number }
   | { kind: 'recovery'; digest: string }
@@ -20,7 +20,7 @@ export function hasSecondFactor({ totpSecret, totpConfirmedAt }: SecondFactor): 
   return totpSecret !== null && totpConfirmedAt !== null
 }
 
-/** Undefined for a code that is certainly wrong. `useCode` decides on the others. */
+/** Undefined for a code that is certainly wrong; `useCode` decides about all other codes. */
 export function readCode(
   { keyring, now }: Pick<Base, 'keyring' | 'now'>,
   { id, totpSecret }: SecondFactor,
@@ -33,7 +33,10 @@ export function readCode(
   return step === undefined ? undefined : { kind: 'totp', sealedSecret: totpSecret, step }
 }
 
-/** Uses the code up; false if it is wrong or was used before. Of several at a time one is accepted. */
+/**
+ * Uses the code up; false if the code is wrong or was used before. Of several equal codes at a time
+ * one is accepted.
+ */
 export async function useCode(tx: Tx, userId: string, proof: CodeProof): Promise<boolean> {
   if (proof.kind === 'recovery') {
     const isGiven = and(eq(recoveryCodes.userId, userId), eq(recoveryCodes.digest, proof.digest))

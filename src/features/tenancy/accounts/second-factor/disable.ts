@@ -1,7 +1,7 @@
 /** Turns the second factor off. */
 import { AppError } from '../../../../base/errors.ts'
 import { eq } from '../../../../store/drizzle.ts'
-import { recoveryCodes, type Session, users } from '../../../../store/schema/accounts.ts'
+import { type LoginSession, recoveryCodes, users } from '../../../../store/schema/accounts.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
 import { noSession } from '../callers/admit.ts'
 import { type GivenPassword, withPassword } from '../login/confirm-password.ts'
@@ -19,7 +19,7 @@ import { wrongCode } from './enable.ts'
  */
 export async function disableTotp(
   deps: LoginDeps,
-  given: GivenPassword & { code: string; session: Pick<Session, 'id'> },
+  given: GivenPassword & { code: string; session: Pick<LoginSession, 'id'> },
 ): Promise<SessionCookie> {
   return withPassword(deps, given, async (user) => {
     if (!hasSecondFactor(user)) throw isOff()

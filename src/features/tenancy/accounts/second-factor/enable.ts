@@ -6,7 +6,12 @@
 import { AppError, invalidField } from '../../../../base/errors.ts'
 import type { NewSecondFactor } from '../../../../records/login.ts'
 import { and, eq, isNull } from '../../../../store/drizzle.ts'
-import { recoveryCodes, type Session, type User, users } from '../../../../store/schema/accounts.ts'
+import {
+  type LoginSession,
+  recoveryCodes,
+  type User,
+  users,
+} from '../../../../store/schema/accounts.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
 import { noSession } from '../callers/admit.ts'
 import {
@@ -23,7 +28,7 @@ import { digestRecoveryCode, makeRecoveryCodes } from './recovery-codes.ts'
 import { findTotpStep, makeTotpSecret, totpUri } from './totp.ts'
 
 type GivenCode = SessionGuesser & {
-  session: Pick<Session, 'id'>
+  session: Pick<LoginSession, 'id'>
   code: string
 }
 
@@ -77,7 +82,7 @@ export async function confirmTotp(
   return { recoveryCodes: codes, cookie: await issueCookie(deps, session) }
 }
 
-/** `secret`: sealed. */
+/** Returns the sealed secret, and the time step of the code. */
 async function readFirstCode(
   { keyring, now }: LoginDeps,
   { totpSecret: secret, totpConfirmedAt: confirmedAt }: User,

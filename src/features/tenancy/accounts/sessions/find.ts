@@ -3,7 +3,12 @@
  * every request of a session makes it.
  */
 import { and, eq } from '../../../../store/drizzle.ts'
-import { memberships, type Session, sessions, users } from '../../../../store/schema/accounts.ts'
+import {
+  type LoginSession,
+  memberships,
+  sessions,
+  users,
+} from '../../../../store/schema/accounts.ts'
 import type { Role } from '../../../../store/schema/words.ts'
 import { parameter, statement } from '../../../../store/statement.ts'
 import type { Base } from '../../../ground/base.ts'
@@ -42,7 +47,7 @@ const findById = statement((db) =>
 )
 
 /** `role`: in the given project; null for no member and without a project. */
-type FoundSession = { session: Session; user: SessionUser; role: Role | null }
+type FoundSession = { session: LoginSession; user: SessionUser; role: Role | null }
 
 /** Undefined for a forged or expired token, an ended session, and the sandbox's user in other modes. */
 export async function findSession(

@@ -1,6 +1,6 @@
 /** How long a session lasts: 7 days after its last use, to the day, and 30 days at most. */
 import { DAY_MS } from '../../../../base/clock.ts'
-import type { Session } from '../../../../store/schema/accounts.ts'
+import type { LoginSession } from '../../../../store/schema/accounts.ts'
 import { oldRows, type Retention } from '../../../../work/retention.ts'
 
 const IDLE_MS = 7 * DAY_MS
@@ -8,13 +8,16 @@ const MAX_MS = 30 * DAY_MS
 /** The cookie is issued anew at most this often. */
 const RENEW_AFTER_MS = DAY_MS
 
-export function expiryOf({ createdAt, issuedAt }: Pick<Session, 'createdAt' | 'issuedAt'>): number {
+export function expiryOf({
+  createdAt,
+  issuedAt,
+}: Pick<LoginSession, 'createdAt' | 'issuedAt'>): number {
   return Math.min(issuedAt + IDLE_MS, createdAt + MAX_MS)
 }
 
 /** Whether a later expiry is possible and the cookie is old enough. */
 export function isRenewalDue(
-  session: Pick<Session, 'createdAt' | 'issuedAt' | 'expiresAt'>,
+  session: Pick<LoginSession, 'createdAt' | 'issuedAt' | 'expiresAt'>,
   at: number,
 ): boolean {
   const { createdAt, issuedAt, expiresAt } = session
@@ -33,6 +36,6 @@ export const SESSIONS: Retention = {
       index: 'account_tokens_expiry',
     }),
   ],
-  // So few that a request waits some milliseconds for them.
+  // So few rows that a request waits only some milliseconds for their deletion.
   pace: { rows: 500, rest: 'none' },
 }

@@ -3,9 +3,9 @@ import { formatInstant } from '../../../../base/clock.ts'
 import { notFound } from '../../../../base/errors.ts'
 import type { SessionRecord } from '../../../../records/session.ts'
 import { and, desc, eq, gt } from '../../../../store/drizzle.ts'
-import { type Session, sessions } from '../../../../store/schema/accounts.ts'
+import { type LoginSession, sessions } from '../../../../store/schema/accounts.ts'
 import type { Base } from '../../../ground/base.ts'
-import { endPresented, endSession, MAX_SESSIONS, readPresented } from './sessions.ts'
+import { endPresented, endSession, MAX_LOGIN_SESSIONS, readPresented } from './sessions.ts'
 import type { SessionTokens } from './token.ts'
 
 /** Newest first, without those that have expired. */
@@ -18,7 +18,7 @@ export async function listSessions(
     .from(sessions)
     .where(and(eq(sessions.userId, userId), gt(sessions.expiresAt, now())))
     .orderBy(desc(sessions.createdAt), desc(sessions.id))
-    .limit(MAX_SESSIONS)
+    .limit(MAX_LOGIN_SESSIONS)
   return rows.map((row) => toRecord(row, currentId))
 }
 
@@ -40,7 +40,7 @@ export async function logOut(
   if (id !== undefined) await deps.store.write((tx) => endPresented(tx, id))
 }
 
-function toRecord(session: Session, currentId: string): SessionRecord {
+function toRecord(session: LoginSession, currentId: string): SessionRecord {
   const { id, createdAt, lastUsedAt, expiresAt, ip, userAgent } = session
   return {
     id,

@@ -1,7 +1,7 @@
 /** The sessions of users: beginning, renewing and ending them. Each is a row; ending one deletes it. */
 import { randomUUID } from 'node:crypto'
 import { and, eq, ne, sql } from '../../../../store/drizzle.ts'
-import { type Session, sessions } from '../../../../store/schema/accounts.ts'
+import { type LoginSession, sessions } from '../../../../store/schema/accounts.ts'
 import { parameter, statement } from '../../../../store/statement.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
 import type { Base } from '../../../ground/base.ts'
@@ -16,28 +16,28 @@ export type SessionCookie = { token: string; expiresAt: number }
 type TokenDeps = { sessionTokens: SessionTokens }
 
 const MAX_USER_AGENT = 500
-/** Of one user. */
-export const MAX_SESSIONS = 500
+/** The most sessions of one user. */
+export const MAX_LOGIN_SESSIONS = 500
 
-/** Reads the index only, up to the oldest of the other sessions that stay, and then those that end. */
+/** Reads the index only up to the oldest session that stays, and then the sessions that end. */
 const endOldest = statement(
   () => sql`delete from sessions
     where user_id = ${parameter('userId')} and id <> ${parameter('id')} and (created_at, id) <
       (select created_at, id from sessions
         where user_id = ${parameter('userId')} and id <> ${parameter('id')}
-        order by created_at desc, id desc limit 1 offset ${MAX_SESSIONS - 2})`,
+        order by created_at desc, id desc limit 1 offset ${MAX_LOGIN_SESSIONS - 2})`,
 )
 
 /**
- * Begins a session in the caller's transaction, and ends the user's oldest ones beyond `MAX_SESSIONS`.
+ * Begins a session in the caller's transaction, and ends the user's oldest ones beyond `MAX_LOGIN_SESSIONS`.
  * Sign its token with `issueCookie` afterwards.
  */
 export async function insertSession(
   tx: Tx,
   { userId, client, at }: { userId: string; client: Client; at: number },
-): Promise<Session> {
-  const session: Session = {
-    // Not a UUIDv7: nothing of a session can be guessed.
+): Promise<LoginSession> {
+  const session: LoginSession = {
+    // Not a UUIDv7, whose time could be guessed.
     id: randomUUID(),
     userId,
     ip: client.ip,
@@ -54,7 +54,7 @@ export async function insertSession(
 
 export async function issueCookie(
   { sessionTokens }: TokenDeps,
-  { id, expiresAt }: Pick<Session, 'id' | 'expiresAt'>,
+  { id, expiresAt }: Pick<LoginSession, 'id' | 'expiresAt'>,
 ): Promise<SessionCookie> {
   return { token: await sessionTokens.sign('session', { id, expiresAt }), expiresAt }
 }
@@ -62,7 +62,7 @@ export async function issueCookie(
 /** A new cookie when one is due, else undefined. Of several requests at a time one renews it. */
 export async function renewCookie(
   deps: Pick<Base, 'store' | 'now'> & TokenDeps,
-  session: Session,
+  session: LoginSession,
 ): Promise<SessionCookie | undefined> {
   const at = deps.now()
   if (!isRenewalDue(session, at)) return undefined
@@ -111,8 +111,8 @@ export async function endSession(
 export async function endSessions(
   tx: Tx,
   userId: string,
-  except?: Pick<Session, 'id'>,
-): Promise<Session | undefined> {
+  except?: Pick<LoginSession, 'id'>,
+): Promise<LoginSession | undefined> {
   const isUsers = eq(sessions.userId, userId)
   if (except === undefined) {
     await tx.delete(sessions).where(isUsers)

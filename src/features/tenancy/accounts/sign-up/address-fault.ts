@@ -7,7 +7,8 @@ import { verifyAddress } from '../../../people/verification/verify.ts'
 export type AddressFaultDeps = Pick<Base, 'config' | 'now'> & { verifier: Verifier }
 
 /**
- * Why not, for the person who signs up; undefined if the address may be used, or is not to be checked.
+ * Returns a sentence for the person who signs up that says why not; undefined if the address may be
+ * used, or addresses are not checked.
  * @throws AppError EXTERNAL_SERVICE_ERROR when DNS gives no answer
  */
 export async function findAddressFault(

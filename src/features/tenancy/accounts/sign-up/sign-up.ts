@@ -5,7 +5,7 @@
  */
 import { AppError } from '../../../../base/errors.ts'
 import type { ParsedAddress } from '../../../../formats/address/address.ts'
-import type { Session } from '../../../../store/schema/accounts.ts'
+import type { LoginSession } from '../../../../store/schema/accounts.ts'
 import type { HourlyLimit } from '../../../../work/limiter.ts'
 import type { Base } from '../../../ground/base.ts'
 import type { Verifier } from '../../../people/verification/verifier.ts'
@@ -45,7 +45,7 @@ export type SignUpLimits = {
 export type NewAccount = {
   address: ParsedAddress
   password: string
-  /** Of the mail to the user. */
+  /** The language of the mail to the user. */
   language: string
   client: Client
   /** The cookie of the session that the browser has; it ends. */
@@ -60,7 +60,7 @@ export type NewAccount = {
 
 type SignedUp = {
   user: { id: string; email: string }
-  session: Session
+  session: LoginSession
   device: SessionCookie
 }
 
@@ -103,7 +103,7 @@ async function tryToSignUp(deps: SignUpDeps, account: NewAccount): Promise<SignU
   try {
     return await insertAccount(deps, account, { passwordHash, isMailed: kind === 'usable' })
   } catch (error) {
-    // Two sign-ups at the same time.
+    // Another sign-up with the address was faster.
     if (error instanceof AppError && error.code === 'CONFLICT') return { refusal: TAKEN }
     throw error
   }

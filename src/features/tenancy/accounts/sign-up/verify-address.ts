@@ -64,7 +64,7 @@ export async function requestVerification(
 }
 
 /**
- * Counts the mails of the last hour and those that wait.
+ * Finds a free place for one more mail, by the mails of the last hour and those that wait.
  * @throws AppError RATE_LIMIT_EXCEEDED, UNAUTHORIZED when the user is gone
  */
 async function findPlace(tx: Tx, userId: string, at: number): Promise<number> {

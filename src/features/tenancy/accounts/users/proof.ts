@@ -31,7 +31,8 @@ export function boundProjectOf(user: Bindable): string | null {
 }
 
 /**
- * The user may become a member of the project; null stands for a project that the user creates.
+ * Requires that the user may become a member of the project; null stands for a project that the
+ * user creates.
  * @throws AppError EMAIL_VERIFICATION_REQUIRED for a user who is bound to another project
  */
 export async function requireUnbound(

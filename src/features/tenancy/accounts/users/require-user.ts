@@ -1,6 +1,6 @@
 /**
- * Checks the user of a session in the transaction that writes something of this user: one who was deleted
- * a moment ago, after the request was admitted, has no session any more.
+ * Checks the user of a session in the transaction that writes something of this user: a user who
+ * was deleted a moment ago, after the request was admitted, has no session any more.
  */
 import { eq } from '../../../../store/drizzle.ts'
 import { users } from '../../../../store/schema/accounts.ts'

@@ -1,11 +1,11 @@
 /** Users about themselves: their record, the password, the language and the time zone. */
 import type { UserRecord } from '../../../../records/user.ts'
 import { and, eq } from '../../../../store/drizzle.ts'
-import { type Session, type User, users } from '../../../../store/schema/accounts.ts'
+import { type LoginSession, type User, users } from '../../../../store/schema/accounts.ts'
 import type { AccountMethod } from '../../../../store/schema/words.ts'
 import type { Base } from '../../../ground/base.ts'
 import { noSession } from '../callers/admit.ts'
-import { type GivenPassword, placeOf, withPassword } from '../login/confirm-password.ts'
+import { type GivenPassword, placeOfUser, withPassword } from '../login/confirm-password.ts'
 import { issueDevice } from '../login/device.ts'
 import type { LoginDeps } from '../login/log-in.ts'
 import { hashPassword } from '../passwords/passwords.ts'
@@ -56,10 +56,10 @@ export function toUserRecord(user: User): UserRecord {
  */
 export async function changePassword(
   deps: LoginDeps,
-  given: GivenPassword & { newPassword: string; session: Pick<Session, 'id'> },
+  given: GivenPassword & { newPassword: string; session: Pick<LoginSession, 'id'> },
 ): Promise<{ user: UserRecord; session: SessionCookie; device: SessionCookie }> {
   return withPassword(deps, given, async (confirmed) => {
-    const placed = await placeOf(deps, confirmed, given)
+    const placed = await placeOfUser(deps, confirmed, given)
     const hash = () => hashPassword(given.newPassword, placed.signal)
     const passwordHash = await deps.loginQueue.run(hash, placed)
     const at = deps.now()
@@ -74,7 +74,7 @@ export async function changePassword(
         .where(isUnchanged)
         .returning()
       const session = user && (await endAccess(tx, { userId: user.id, at }, given.session))
-      // Another change was faster, and has ended this session.
+      // Another change of the password was faster, and has ended this session.
       if (user === undefined || session === undefined) throw noSession()
       return { user, session }
     })

@@ -34,7 +34,7 @@ type OpenBatch = Pick<
   'id' | 'projectId' | 'customer' | 'credits' | 'occurredAt' | 'emailIds' | 'isHeld'
 >
 
-/** `isNew`: it has no row yet. */
+/** `isNew`: the batch has no row yet. */
 type Growing = OpenBatch & { isNew: boolean }
 
 const WITH_ATTACHMENTS = 2
@@ -131,7 +131,7 @@ const growBatch = statement((db) =>
     .where(sql`${meteringBatches.id} = ${parameter('id')}`),
 )
 
-/** `events`: in their order, each given once. */
+/** `events`: in the order of their numbers; the caller gives each event once. */
 export async function meter(deps: Deps, tx: Tx, events: readonly MeteredEvent[]): Promise<void> {
   if (deps.stripe === null) return
   const metered = events.filter(isMetered)
@@ -143,8 +143,11 @@ export async function meter(deps: Deps, tx: Tx, events: readonly MeteredEvent[])
   for (const subscriber of subscribers) {
     const own = metered.filter(({ projectId }) => projectId === subscriber.id)
     const fenceSeq = fences.get(subscriber.id) ?? 0
-    const [held, free] = [own.filter((e) => e.seq <= fenceSeq), own.filter((e) => e.seq > fenceSeq)]
-    await add(deps, tx, { subscriber, added: await toEmails(tx, subscriber, held), isHeld: true })
+    const [fenced, free] = [
+      own.filter((e) => e.seq <= fenceSeq),
+      own.filter((e) => e.seq > fenceSeq),
+    ]
+    await add(deps, tx, { subscriber, added: await toEmails(tx, subscriber, fenced), isHeld: true })
     await add(deps, tx, { subscriber, added: await toEmails(tx, subscriber, free), isHeld: false })
   }
 }

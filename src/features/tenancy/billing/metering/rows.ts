@@ -13,10 +13,10 @@ const isId = sql`${meteringBatches.id} = ${parameter('id')}`
 const FIRST_WAIT_MS = 60_000
 const LONGEST_WAIT_MS = 3_600_000
 
-/** A fence holds the others: nothing is done about them. */
+/** A fence holds all other batches, which are left alone. */
 const isFree = sql`not is_held`
 
-/** Stripe may have forgotten the identifier of a batch that was tried first before that. */
+/** Stripe may have forgotten the identifier of a batch whose first try is older. */
 const mayTry = sql`(first_tried_at is null or first_tried_at > ${AT} - ${RETRY_MS})`
 
 const triedFor = sql`last_tried_at - first_tried_at`
@@ -43,7 +43,7 @@ export const findChargedSince = statement<{ found: number }>(
  * Batches that may be tried now: their minute is over, and so is the wait since their last try. The first
  * of each project come before the second of any.
  */
-export const listDue = statement<{ id: string; projectId: string }>(
+export const listDueBatches = statement<{ id: string; projectId: string }>(
   () => sql`select id, "projectId" from (
       select id, project_id as "projectId", occurred_at,
         row_number() over (partition by project_id order by occurred_at, id) as place
@@ -70,7 +70,7 @@ export const beginTry = statement((db) =>
     .returning(),
 )
 
-/** After a first try that Stripe did not look at. */
+/** Takes back a first try that Stripe did not look at. */
 export const forgetTry = statement((db) =>
   db
     .update(meteringBatches)
@@ -101,7 +101,9 @@ export const setDropped = statement((db) =>
     .returning(),
 )
 
-/** Stripe has not counted the batch, and sees it as a new one. */
+/**
+ * Renews a batch that Stripe has not counted: under the new id, Stripe takes it for a new batch.
+ */
 export const renew = statement((db) =>
   db
     .update(meteringBatches)
@@ -117,14 +119,14 @@ export const renew = statement((db) =>
     .where(isId),
 )
 
-/** Batches without an answer that Stripe may have forgotten by now. */
+/** Lets batches settle that have no answer and whose identifier Stripe may have forgotten. */
 export const setSettling = statement(
   () => sql`update metering_batches ${indexedBy('metering_batches_open')}
     set state = 'settling', updated_at = ${AT}
     where ${OPEN} and ${isFree} and state = 'waiting' and first_tried_at <= ${AT} - ${RETRY_MS}`,
 )
 
-/** Batches that were never tried, and of which Stripe takes no event any more. */
+/** Batches that were never tried and are too old for Stripe. */
 export const listTooOld = statement<{ id: string }>(
   () => sql`select id from metering_batches ${indexedBy('metering_batches_open')}
     where ${OPEN} and ${isFree} and state = 'waiting' and first_tried_at is null
@@ -132,8 +134,8 @@ export const listTooOld = statement<{ id: string }>(
 )
 
 /**
- * The customers and minutes of batches to settle whose last try was at `before` or earlier. Those that
- * were looked at last come last.
+ * The customers and minutes of batches to settle whose last try was at `before` or earlier. The
+ * minutes that were looked at last come last.
  */
 export const listWindows = statement<{ customer: string; startsAt: number }>(
   () => sql`select customer, occurred_at - occurred_at % 60000 as "startsAt"
@@ -155,7 +157,7 @@ export const noteLook = statement((db) =>
     .where(and(isInWindow, eq(meteringBatches.state, 'settling'))),
 )
 
-/** Without the ids of emails. */
+/** A batch without the ids of its emails. */
 export type WindowBatch = Omit<MeteringBatch, 'emailIds'>
 
 const { emailIds: _, ...windowColumns } = getTableColumns(meteringBatches)

@@ -62,13 +62,16 @@ async function createEvent(
   )
 }
 
-/** Stripe did not look at the batch, and would not look at any other: the run ends. */
+/**
+ * Takes back a try that Stripe did not look at, and ends the run: Stripe would look at no other
+ * batch either.
+ */
 async function undo(deps: MeteringDeps, batch: MeteringBatch, fault: StripeFault): Promise<never> {
   await forget(deps, batch)
   throw fault
 }
 
-/** The try that Stripe refused tells nothing; it may have taken an earlier one. */
+/** Takes back a refused try if it was the first: Stripe may have taken an earlier try. */
 async function forget(
   { store, now }: MeteringDeps,
   { id, firstTriedAt, lastTriedAt }: MeteringBatch,
@@ -92,7 +95,7 @@ async function refuse(
     await forget(deps, batch)
     return keep(deps, batch, fault)
   }
-  await dropBatch(deps, { id: batch.id, error: describeFault(fault) })
+  await dropBatch(deps, { id: batch.id, error: describeMeterFault(fault) })
   return 'ended'
 }
 
@@ -120,7 +123,7 @@ function isOfClock(
   fault: StripeFault,
 ): boolean {
   const isRecent = now() - occurredAt < MAX_AGE_MS - DAY_MS
-  return isRecent && /timestamp/i.test(`${fault.stripeCode} ${describeFault(fault)}`)
+  return isRecent && /timestamp/i.test(`${fault.stripeCode} ${describeMeterFault(fault)}`)
 }
 
 async function keep(
@@ -128,11 +131,13 @@ async function keep(
   { id }: MeteringBatch,
   error: unknown,
 ): Promise<Sent> {
-  await store.write((tx) => tx.execute(noteError, { id, error: describeFault(error), at: now() }))
+  await store.write((tx) =>
+    tx.execute(noteError, { id, error: describeMeterFault(error), at: now() }),
+  )
   return 'unanswered'
 }
 
-export function describeFault(error: unknown): string {
+export function describeMeterFault(error: unknown): string {
   const cause = error instanceof Error ? error.cause : undefined
   return describeError(cause ?? error)
 }

@@ -17,7 +17,7 @@ import { isFault, type StripeFault } from '../stripe-fault.ts'
 import { SETTLE_AFTER_MS } from './batch.ts'
 import { drop, dropBatch } from './drop.ts'
 import { listWindow, listWindows, noteLook, renew, setCharged, type WindowBatch } from './rows.ts'
-import { describeFault, type MeteringDeps } from './send.ts'
+import { describeMeterFault, type MeteringDeps } from './send.ts'
 
 /** Minutes that one run settles. */
 const WINDOWS = 50
@@ -65,7 +65,7 @@ async function dropWindow(
   if (id !== asked) return
   const batches = await deps.store.read.list(listWindow, rangeOf(window))
   for (const batch of batches.filter(({ state }) => state === 'settling')) {
-    await dropBatch(deps, { id: batch.id, error: describeFault(fault) })
+    await dropBatch(deps, { id: batch.id, error: describeMeterFault(fault) })
   }
 }
 
@@ -80,7 +80,7 @@ async function settleWindow(
   const meter = await deps.stripe.meter({ signal })
   const isOwn = batches.every(({ meter: used }) => used === null || used === meter.id)
   const counted = isOwn ? await readCounted(deps, meter, { range, signal }) : undefined
-  const verdict = judge(batches, counted)
+  const verdict = judgeBatches(batches, counted)
   await deps.store.write(async (tx) => {
     const at = deps.now()
     for (const id of verdict.counted) await tx.execute(setCharged, { id, at })
@@ -95,7 +95,7 @@ function rangeOf({ customer, startsAt }: Window): Range {
   return { customer, startsAt, endsAt: startsAt + MINUTE_MS }
 }
 
-/** Whether Stripe has added up by now all that it was told of the minute. */
+/** Whether Stripe has had the time to add up all events of the minute. */
 function isQuiet(batches: readonly WindowBatch[], before: number): boolean {
   return batches.every(({ state, firstTriedAt, lastTriedAt, updatedAt }) => {
     if (firstTriedAt === null) return true
@@ -118,13 +118,19 @@ async function readCounted(
   return data.reduce((sum, { aggregated_value }) => sum + aggregated_value, 0)
 }
 
-/** Ids of the batches to settle. */
-export type Verdict = { counted: string[]; missing: string[]; unknown: string[] }
+/** The ids of the batches to settle, by what has become of them. */
+export type MeterVerdict = { counted: string[]; missing: string[]; unknown: string[] }
 
 type Judged = Pick<WindowBatch, 'id' | 'state' | 'credits' | 'firstTriedAt'>
 
-/** `counted`: the credits of the minute that the meter has counted; undefined if it does not tell. */
-export function judge(batches: readonly Judged[], counted: number | undefined): Verdict {
+/**
+ * `counted`: the credits of the minute that the meter has counted; undefined if the meter does not
+ * tell.
+ */
+export function judgeBatches(
+  batches: readonly Judged[],
+  counted: number | undefined,
+): MeterVerdict {
   const settling = batches.filter(({ state }) => state === 'settling')
   const ids = settling.map(({ id }) => id)
   const unknown = { counted: [], missing: [], unknown: ids }
@@ -143,11 +149,11 @@ function sumOf(batches: readonly Pick<Judged, 'credits'>[]): number {
   return batches.reduce((sum, { credits }) => sum + credits, 0)
 }
 
-type Step = { id: string; before: number } | null
+type PickedBatch = { id: string; before: number } | null
 
 /** Batches whose credits add up to `sum`; undefined without any. */
 function pick(batches: readonly Judged[], sum: number): Set<string> | undefined {
-  const reached = new Map<number, Step>([[0, null]])
+  const reached = new Map<number, PickedBatch>([[0, null]])
   for (const { id, credits } of batches) {
     for (const before of [...reached.keys()]) {
       const after = before + credits

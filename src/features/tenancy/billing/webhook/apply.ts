@@ -6,11 +6,15 @@ import type { Base } from '../../../ground/base.ts'
 import { findMailProjectId } from '../../accounts/platform-mail/mail-project.ts'
 import { disableProject, enableProject } from '../../accounts/projects/disable.ts'
 import { enqueueCancellation } from '../cancel.ts'
-import type { Standing } from './read-standing.ts'
+import type { SubscriptionStanding } from './read-standing.ts'
 
 type Deps = Pick<Base, 'config' | 'directory' | 'now' | 'log' | 'jobNotifier'>
 
-export async function applyStanding(deps: Deps, tx: Tx, standing: Standing): Promise<void> {
+export async function applyStanding(
+  deps: Deps,
+  tx: Tx,
+  standing: SubscriptionStanding,
+): Promise<void> {
   const project = await findProject(tx, standing)
   const facts = { projectId: standing.projectId, subscription: standing.subscription }
   if (project === undefined) {
@@ -32,7 +36,7 @@ export async function applyStanding(deps: Deps, tx: Tx, standing: Standing): Pro
   tx.afterCommit(deps.directory.drop)
 }
 
-function findProject(tx: Tx, { projectId }: Standing): Promise<Project | undefined> {
+function findProject(tx: Tx, { projectId }: SubscriptionStanding): Promise<Project | undefined> {
   return tx
     .select()
     .from(projects)
@@ -44,7 +48,7 @@ function findProject(tx: Tx, { projectId }: Standing): Promise<Project | undefin
 async function isOfOther(
   tx: Tx,
   project: Project,
-  { customer, subscription }: Standing,
+  { customer, subscription }: SubscriptionStanding,
 ): Promise<boolean> {
   const isReplaced = project.customer !== null && project.customer !== customer
   if (isReplaced && project.subscription === subscription) return true
@@ -60,7 +64,7 @@ async function store(
   { now }: Deps,
   tx: Tx,
   project: Project,
-  { state, subscription, customer, currency, startedAt }: Standing,
+  { state, subscription, customer, currency, startedAt }: SubscriptionStanding,
 ): Promise<void> {
   const isOwn = project.subscription === subscription
   const change =
@@ -84,7 +88,7 @@ async function settlePayment(
   deps: Deps,
   tx: Tx,
   { id: projectId, isDisabled, disabledReason, customer }: Project,
-  standing: Standing,
+  standing: SubscriptionStanding,
 ): Promise<void> {
   const at = deps.now()
   const isStranger = customer !== null && customer !== standing.customer

@@ -1,14 +1,19 @@
 /** Reads an event of Stripe: its object, and nothing else of its content. */
 import { z } from 'zod'
 
-type TargetKind = 'session' | 'subscription' | 'invoice'
-export type Target = { kind: TargetKind; id: string }
+type StripeObjectKind = 'session' | 'subscription' | 'invoice'
+export type StripeObject = { kind: StripeObjectKind; id: string }
 
-/** `target`: undefined for events of other kinds. */
-export type StripeEvent = { id: string; type: string; isLive: boolean; target: Target | undefined }
+/** `object`: undefined for events of other kinds. */
+export type StripeEvent = {
+  id: string
+  type: string
+  isLive: boolean
+  object: StripeObject | undefined
+}
 
 /** The types of events that have an effect, with the kinds of their objects. */
-const EVENT_TYPES: Readonly<Record<string, TargetKind>> = {
+const EVENT_TYPES: Readonly<Record<string, StripeObjectKind>> = {
   'checkout.session.completed': 'session',
   'customer.subscription.created': 'subscription',
   'customer.subscription.updated': 'subscription',
@@ -28,16 +33,16 @@ const shape = z.object({
   data: z.object({ object: z.object({ id: z.unknown().optional() }) }),
 })
 
-/** Undefined if the body is no event, or its target has no id. */
+/** Undefined if the body is no event, or its object has no id. */
 export function parseEvent(body: Buffer): StripeEvent | undefined {
   const parsed = shape.safeParse(parseJson(body))
   if (!parsed.success) return undefined
   const { id, type, livemode, data } = parsed.data
   const kind = Object.hasOwn(EVENT_TYPES, type) ? EVENT_TYPES[type] : undefined
   const event = { id, type, isLive: livemode }
-  if (kind === undefined) return { ...event, target: undefined }
+  if (kind === undefined) return { ...event, object: undefined }
   const objectId = safeId.safeParse(data.object.id)
-  return objectId.success ? { ...event, target: { kind, id: objectId.data } } : undefined
+  return objectId.success ? { ...event, object: { kind, id: objectId.data } } : undefined
 }
 
 function parseJson(body: Buffer): unknown {

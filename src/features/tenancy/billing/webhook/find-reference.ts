@@ -6,15 +6,15 @@
 import type { Stripe } from 'stripe'
 import { PROJECT_KEY } from '../checkout.ts'
 import type { StripeClient } from '../stripe.ts'
-import type { Target } from './event.ts'
+import type { StripeObject } from './event.ts'
 
-export type Reference = { projectId: string; subscriptionId: string }
+export type SubscriptionReference = { projectId: string; subscriptionId: string }
 
 /** @throws StripeFault */
 export async function findReference(
   stripe: StripeClient,
-  { kind, id }: Target,
-): Promise<Reference | undefined> {
+  { kind, id }: StripeObject,
+): Promise<SubscriptionReference | undefined> {
   switch (kind) {
     case 'session': {
       const session = await stripe.call((api) => api.checkout.sessions.retrieve(id))
@@ -37,7 +37,7 @@ export async function findReference(
 function toReference(
   projectId: string | undefined,
   subscription: string | Stripe.Subscription | null,
-): Reference | undefined {
+): SubscriptionReference | undefined {
   const subscriptionId = typeof subscription === 'string' ? subscription : subscription?.id
   if (projectId === undefined || subscriptionId === undefined) return undefined
   return { projectId, subscriptionId }

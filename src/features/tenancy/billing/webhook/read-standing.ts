@@ -8,9 +8,9 @@ import { PROJECT_KEY } from '../checkout.ts'
 import { isMarkOf, MARK_KEY } from '../mark.ts'
 import type { StripeClient } from '../stripe.ts'
 import { isFault } from '../stripe-fault.ts'
-import type { Reference } from './find-reference.ts'
+import type { SubscriptionReference } from './find-reference.ts'
 
-export type Standing = {
+export type SubscriptionStanding = {
   projectId: string
   /** Whether a checkout of this server began the subscription. */
   isOurs: boolean
@@ -20,8 +20,8 @@ export type Standing = {
   /** When the subscription began, in ms. */
   startedAt: number
   /**
-   * `live`: mail is charged. `over`: it ended, or Stripe has given up collecting. `pending`: the first
-   * payment is not made.
+   * `live`: mail is charged. `over`: the subscription ended, or Stripe has given up collecting.
+   * `pending`: the first payment is not made.
    */
   state: 'live' | 'over' | 'pending'
   /** Whether a payment after the first has failed and was not made up for. */
@@ -31,15 +31,15 @@ export type Standing = {
 }
 
 const LIVE: ReadonlySet<string> = new Set(['active', 'trialing', 'past_due'])
-/** With these, an open invoice is one that is being paid. */
+/** In these states of a subscription, an open invoice is being paid. */
 const PAID: ReadonlySet<string> = new Set(['active', 'trialing'])
 
 /** @throws StripeFault */
 export async function readStanding(
   { store, keyring }: Pick<Base, 'store' | 'keyring'>,
   stripe: StripeClient,
-  { projectId, subscriptionId }: Reference,
-): Promise<Standing | undefined> {
+  { projectId, subscriptionId }: SubscriptionReference,
+): Promise<SubscriptionStanding | undefined> {
   const read = await stripe.call((api) => api.subscriptions.retrieve(subscriptionId))
   if (read.metadata[PROJECT_KEY] !== projectId) return undefined
   const customer = typeof read.customer === 'string' ? read.customer : read.customer.id
@@ -59,7 +59,7 @@ export async function readStanding(
   return { projectId, isOurs, ...facts, state, isFailing, earlier }
 }
 
-function stateOf({ status }: Stripe.Subscription): Standing['state'] {
+function stateOf({ status }: Stripe.Subscription): SubscriptionStanding['state'] {
   if (LIVE.has(status)) return 'live'
   return status === 'incomplete' ? 'pending' : 'over'
 }
@@ -74,7 +74,10 @@ async function isLive(stripe: StripeClient, id: string): Promise<boolean> {
   }
 }
 
-/** Other invoices of the customer are no business of this server. */
+/**
+ * Looks only at invoices of the project's subscription; other invoices of the customer do not
+ * concern this server.
+ */
 async function hasFailed(
   stripe: StripeClient,
   { customer, projectId }: { customer: string; projectId: string },

@@ -26,7 +26,7 @@ import type { StripeClient } from '../stripe.ts'
 import { isFault } from '../stripe-fault.ts'
 import { applyStanding } from './apply.ts'
 import { parseEvent, type StripeEvent } from './event.ts'
-import { findReference, type Reference } from './find-reference.ts'
+import { findReference, type SubscriptionReference } from './find-reference.ts'
 import { readStanding } from './read-standing.ts'
 
 /** The greatest age of a signature, and the greatest distance into the future. */
@@ -62,14 +62,14 @@ type HandleDeps = ReceiveDeps & { stripe: StripeClient; sequences: Sequences }
 
 async function handle(deps: HandleDeps, event: StripeEvent): Promise<void> {
   const { stripe, sequences, log } = deps
-  const { id, type, isLive, target } = event
-  if (target === undefined) return
+  const { id, type, isLive, object } = event
+  if (object === undefined) return
   if (stripe.isLive !== undefined && isLive !== stripe.isLive) {
     log.warn({ event: id, type }, 'an event of the other mode of Stripe was ignored')
     return
   }
   if (await isKnown(deps, id)) return
-  const reference = await findReference(stripe, target)
+  const reference = await findReference(stripe, object)
   if (reference === undefined) {
     log.info({ event: id, type }, 'an event of Stripe is about no project')
     return
@@ -78,7 +78,11 @@ async function handle(deps: HandleDeps, event: StripeEvent): Promise<void> {
 }
 
 /** Reads and writes in the project's turn, so that an older state never replaces a newer one. */
-async function update(deps: HandleDeps, event: StripeEvent, reference: Reference): Promise<void> {
+async function update(
+  deps: HandleDeps,
+  event: StripeEvent,
+  reference: SubscriptionReference,
+): Promise<void> {
   const standing = await readStanding(deps, deps.stripe, reference)
   if (standing === undefined) return
   await deps.store.write(async (tx) => {

@@ -1,6 +1,6 @@
 /**
- * Cleans an image file: everything that is not needed to show the image goes. The pixels stay as
- * they are: only the container is taken apart, checked and put together again. The bytes decide
+ * Cleans an image file: everything that is not needed to show the image is removed. The pixels stay
+ * as they are: only the container is taken apart, checked and put together again. The bytes decide
  * the format, not the name of the file.
  */
 import { cleanGif } from './gif.ts'

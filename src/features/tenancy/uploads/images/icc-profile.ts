@@ -1,4 +1,7 @@
-/** Recognizes colour profiles (ICC.1:2022, section 7.2), so that other data under their name go. */
+/**
+ * Recognizes colour profiles (ICC.1:2022, section 7.2), so that other data in the place of a
+ * profile are removed.
+ */
 
 /** The largest profiles of printers have about 3 MB. */
 export const MAX_PROFILE_BYTES = 4 * 1024 * 1024

@@ -99,7 +99,7 @@ function endOfFill(bytes: Buffer, start: number): number {
   return at
 }
 
-/** The end of the coded data that follow: the next marker that does not belong to them. */
+/** The end of the coded data from `start` on: the next marker that does not belong to the data. */
 function endOfScan(bytes: Buffer, start: number): number {
   for (let at = start; at + 1 < bytes.length; at += 1) {
     if (bytes[at] !== 0xff) continue
@@ -134,7 +134,7 @@ function isTable(marker: number, payload: Buffer): boolean {
   return marker === MARKER.dri && payload.length === 2
 }
 
-/** Only the first of each kind counts, as for viewers. */
+/** Takes the first segment of each kind, as viewers do, and all segments of the profile. */
 function takeApplicationData(found: Found, segment: Segment): void {
   const { marker, payload } = segment
   if (marker === APP0 && begins(payload, JFIF) && payload.length >= 14) found.jfif ??= segment

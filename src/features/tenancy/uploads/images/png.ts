@@ -179,7 +179,7 @@ function takeAnimation(state: State, { type, data, start, end }: Chunk): void {
   parts.keep(start, end)
 }
 
-/** The profile's name is a text of its maker. */
+/** Keeps the profile without its name, a text of its maker. */
 function takeProfile({ place, seen, parts }: State, { data }: Chunk): void {
   const nameEnd = data.indexOf(0)
   const isNamed = nameEnd >= 1 && nameEnd <= 79 && data[nameEnd + 1] === 0
@@ -204,7 +204,7 @@ function withoutRest(data: Buffer): Buffer | undefined {
   }
 }
 
-/** Only the first counts. */
+/** Takes the first chunk of EXIF data; further ones are dropped. */
 function takeExif(state: State, { data }: Chunk): void {
   const { seen, parts } = state
   if (seen.has('eXIf')) return

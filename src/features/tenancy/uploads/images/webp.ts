@@ -183,7 +183,7 @@ function keepChunk(parts: ImageParts, chunk: Chunk): void {
   if (paddedSize(chunk) > dataEnd - start) parts.add(Buffer.alloc(1))
 }
 
-/** With its header. */
+/** The padded size of a chunk with its header. */
 function paddedSize({ start, dataEnd }: Chunk): number {
   return dataEnd - start + ((dataEnd - start) % 2)
 }

@@ -9,7 +9,7 @@ import {
   dayAt,
   findZone,
   formatLocal,
-  startOfDay,
+  startOfZoneDay,
   UTC,
   type Zone,
 } from '../../../../../src/features/insight/analytics/range/zone.ts'
@@ -56,9 +56,9 @@ for (const [name, date, start, hours] of days) {
   test(`${date} in ${name} starts at ${start} and has ${hours} hours`, () => {
     const zone = zoneOf(name)
     const day = dayOf(date)
-    const at = startOfDay(zone, day)
+    const at = startOfZoneDay(zone, day)
     assert.equal(new Date(at).toISOString(), new Date(start).toISOString())
-    assert.equal((startOfDay(zone, day + 1) - at) / 3_600_000, hours)
+    assert.equal((startOfZoneDay(zone, day + 1) - at) / 3_600_000, hours)
     if (hours === 0) return
     assert.equal(dayAt(zone, at), day)
     assert.equal(dayAt(zone, at - 1) < day, true)
@@ -102,8 +102,8 @@ test('instants have the offset of the clock at that time', () => {
 test('the days of a range leave out a day that the zone left out', () => {
   const zone = zoneOf('Pacific/Apia')
   const span = {
-    fromAt: startOfDay(zone, dayOf('2011-12-28')),
-    toAt: startOfDay(zone, dayOf('2012-01-02')),
+    fromAt: startOfZoneDay(zone, dayOf('2011-12-28')),
+    toAt: startOfZoneDay(zone, dayOf('2012-01-02')),
   }
   const dates = dayBorders(zone, span)
     .slice(0, -1)
@@ -145,8 +145,8 @@ const hours: [zone: string, date: string, labels: string[]][] = [
 for (const [name, date, labels] of hours) {
   test(`the first hours of ${date} in ${name} are ${labels.join(', ')}`, () => {
     const zone = zoneOf(name)
-    const fromAt = startOfDay(zone, dayOf(date))
-    const toAt = startOfDay(zone, dayOf(date) + 1)
+    const fromAt = startOfZoneDay(zone, dayOf(date))
+    const toAt = startOfZoneDay(zone, dayOf(date) + 1)
     const borders = hourBorders(zone, { fromAt, toAt })
     const shown = borders.slice(0, labels.length).map((at) => formatLocal(zone, at))
     assert.deepEqual(
@@ -164,10 +164,10 @@ for (const [name, date, labels] of hours) {
 test('in every zone, the days of a year follow one another without a gap', () => {
   for (const name of Intl.supportedValuesOf('timeZone')) {
     const zone = zoneOf(name)
-    let end = startOfDay(zone, dayOf('2026-01-01'))
+    let end = startOfZoneDay(zone, dayOf('2026-01-01'))
     for (let day = dayOf('2026-01-01'); day < dayOf('2027-01-01'); day += 1) {
       assert.ok(dayAt(zone, end) === day && dayAt(zone, end - 1) === day - 1, `${name} ${day}`)
-      end = startOfDay(zone, day + 1)
+      end = startOfZoneDay(zone, day + 1)
       assert.equal(dayAt(zone, end - 1), day, name)
     }
   }

@@ -3,10 +3,10 @@ import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
 import { silentLog } from '../../../../../src/base/log.ts'
 import { createKeyring } from '../../../../../src/config/keyring.ts'
-import { openSnapshot } from '../../../../../src/features/mail/messages/delivery/prepare.ts'
+import { unsealVariables } from '../../../../../src/features/mail/messages/delivery/prepare.ts'
 import { sealWaiting } from '../../../../../src/features/mail/messages/delivery/seal-waiting.ts'
 import {
-  type End,
+  type EmailEnd,
   endEmails,
 } from '../../../../../src/features/mail/messages/outcome/end-emails.ts'
 import { recordAttempts } from '../../../../../src/features/mail/messages/outcome/record-attempts.ts'
@@ -60,7 +60,7 @@ test('S30: mail of every kind to users is stored sealed, and the files of the da
     const row = await core.store.read.select().from(emails).where(eq(emails.id, emailId)).get()
     assert.ok(row)
     assert.equal(row.variables, null, kind)
-    const { snapshot, secrets } = openSnapshot(core, row)
+    const { snapshot, secrets } = unsealVariables(core, row)
     assert.deepEqual(findNeedles(String(snapshot?.request.text), needles), needles, kind)
     assert.deepEqual(secrets, needles.slice(0, -1), kind)
   }
@@ -83,7 +83,7 @@ test('S30: what such mail says goes with its final state, whatever writes that s
       await recordAttempts({ ...core, steadyNow: core.now }, tx, [record])
     }
   }
-  const end = (end: End) => async (tx: Tx, email: Email) => {
+  const end = (end: EmailEnd) => async (tx: Tx, email: Email) => {
     await endEmails(core, tx, { endings: [{ email, end }], at })
   }
   const report = (type: 'bounce' | 'complaint') => async (tx: Tx, email: Email) => {
@@ -128,7 +128,7 @@ test('S30: such mail is sealed again after a change of the secret', async (t) =>
     .where(eq(emails.id, one?.emailId ?? ''))
     .get()
   assert.ok(row && one)
-  const { snapshot } = openSnapshot({ keyring: createKeyring('a new secret') }, row)
+  const { snapshot } = unsealVariables({ keyring: createKeyring('a new secret') }, row)
   assert.deepEqual(findNeedles(String(snapshot?.request.text), one.needles), one.needles)
 })
 
@@ -171,7 +171,7 @@ test('S30: an upgrade clears such mail that is final, and seals such mail that w
     assert.equal(row.variables, null, row.id)
     assert.equal(row.sealedVariables !== null, MAY_BE_SENT[row.state], row.id)
     if (row.sealedVariables === null) continue
-    assert.deepEqual(openSnapshot({ keyring }, row), { snapshot, secrets: [token] }, row.id)
+    assert.deepEqual(unsealVariables({ keyring }, row), { snapshot, secrets: [token] }, row.id)
   }
   await store.close()
   assert.ok(!(await readFile(file)).includes(token))

@@ -3,8 +3,8 @@ import { describe, it } from 'node:test'
 import { MINUTE_MS } from '../../../../../src/base/clock.ts'
 import { explainEmail } from '../../../../../src/features/mail/messages/explain/explain.ts'
 import type {
+  EmailFacts,
   ExplainedEmail,
-  Facts,
   LastAttempt,
   LiveFacts,
 } from '../../../../../src/features/mail/messages/explain/facts.ts'
@@ -86,7 +86,7 @@ const sites = (change: Partial<SiteStatus>, more: Partial<LiveSite> = {}) => ({
   'dest.test': { ...site, ...more, status: { ...status, ...change } },
 })
 
-type Given = Partial<Omit<Facts, 'email'>> & { email?: Partial<ExplainedEmail> }
+type Given = Partial<Omit<EmailFacts, 'email'>> & { email?: Partial<ExplainedEmail> }
 
 function explain({ email: change = {}, ...facts }: Given) {
   const none = {

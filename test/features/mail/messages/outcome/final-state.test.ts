@@ -3,9 +3,9 @@ import { type TestContext, test } from 'node:test'
 import { DAY_MS } from '../../../../../src/base/clock.ts'
 import { createDeliverer } from '../../../../../src/features/mail/messages/delivery/deliverer.ts'
 import {
+  type EmailTransition,
   type Settlement,
   settleAttempts,
-  type Transition,
 } from '../../../../../src/features/mail/messages/outcome/final-state.ts'
 import { createGiveUp } from '../../../../../src/features/mail/messages/queue/give-up.ts'
 import {
@@ -180,7 +180,7 @@ for (const states of [
   })
 }
 
-function transitionTo(state: 'deferred' | 'delivered' | 'bounced', at: number): Transition {
+function transitionTo(state: 'deferred' | 'delivered' | 'bounced', at: number): EmailTransition {
   const statuses = { deferred: 'PENDING', delivered: 'DELIVERED', bounced: 'BOUNCED' } as const
   return {
     ...{ state, status: statuses[state], error: null, providerId: null },

@@ -10,7 +10,7 @@ import {
   startFuse,
 } from '../../../../../src/features/mail/messages/outcome/suppression-guards.ts'
 import {
-  confirmHeld,
+  confirmHeldSuppressions,
   listHeld,
 } from '../../../../../src/features/mail/suppressions/held-suppressions.ts'
 import { addSuppressions } from '../../../../../src/features/mail/suppressions/suppressions.ts'
@@ -179,7 +179,7 @@ test('a blown fuse outlasts a restart and the minute, until every held suppressi
   sender.clock.now += 60 * MINUTE_MS
   assert.equal(fuse.mustHold('another email'), true)
   assert.match(sender.core.health.reasons()[0]?.reason ?? '', /held: 70 /)
-  await confirmHeld(sender.core, { since: START })
+  await confirmHeldSuppressions(sender.core, { since: START })
   await fuse.refresh()
   assert.deepEqual(sender.core.health.reasons(), [])
   assert.equal(fuse.mustHold('another email'), false)
@@ -187,7 +187,7 @@ test('a blown fuse outlasts a restart and the minute, until every held suppressi
 
 test('confirm suppresses and unsubscribes the held addresses; a second time it changes nothing', async (t) => {
   const sender = await afterBlow(t)
-  const done = await confirmHeld(sender.core, { since: START })
+  const done = await confirmHeldSuppressions(sender.core, { since: START })
   assert.deepEqual(done, { suppressed: 70, dropped: 0, remaining: 0 })
   assert.deepEqual([(await sender.listed()).length, await sender.held()], [120, []])
   assert.deepEqual(await sender.subscribed(), [])
@@ -197,14 +197,14 @@ test('confirm suppresses and unsubscribes the held addresses; a second time it c
     new Set(rows.map(({ reason, source }) => `${reason} ${source}`)),
     new Set(['HARD_BOUNCE 550 No such user']),
   )
-  const again = await confirmHeld(sender.core, { since: START })
+  const again = await confirmHeldSuppressions(sender.core, { since: START })
   assert.deepEqual(again, { suppressed: 0, dropped: 0, remaining: 0 })
 })
 
 test('confirm and undo are limited to their interval and project', async (t) => {
   const sender = await afterBlow(t)
   const none = { projectId: 'another project', since: START }
-  assert.deepEqual(await confirmHeld(sender.core, none), {
+  assert.deepEqual(await confirmHeldSuppressions(sender.core, none), {
     suppressed: 0,
     dropped: 0,
     remaining: 70,
@@ -214,7 +214,7 @@ test('confirm and undo are limited to their interval and project', async (t) => 
   assert.equal((await undoSuppressions(sender.core, none)).removed, 0)
   assert.deepEqual([(await sender.listed()).length, (await sender.held()).length], [50, 70])
   const own = { projectId: sender.project.id, since: START }
-  assert.equal((await confirmHeld(sender.core, own)).suppressed, 70)
+  assert.equal((await confirmHeldSuppressions(sender.core, own)).suppressed, 70)
 })
 
 test('confirm drops an address that has accepted mail since it was held', async (t) => {
@@ -222,7 +222,7 @@ test('confirm drops an address that has accepted mail since it was held', async 
   const [alive = ''] = await sender.held()
   sender.clock.now += MINUTE_MS
   await sender.end([alive], { kind: 'delivered' })
-  const done = await confirmHeld(sender.core, { since: START })
+  const done = await confirmHeldSuppressions(sender.core, { since: START })
   assert.deepEqual(done, { suppressed: 69, dropped: 1, remaining: 0 })
   assert.deepEqual(await sender.subscribed(), [alive])
 })
@@ -244,7 +244,7 @@ test('undo drops held suppressions and reverts those made before the fuse blew',
 test('undo reverts a confirmation', async (t) => {
   const sender = await afterBlow(t)
   sender.clock.now += MINUTE_MS
-  await confirmHeld(sender.core, { since: START })
+  await confirmHeldSuppressions(sender.core, { since: START })
   const { removed, resubscribed } = await undoSuppressions(sender.core, { since: START })
   assert.deepEqual([removed, resubscribed], [120, 120])
 })
@@ -334,7 +334,7 @@ test('an address that a person suppresses is no longer held', async (t) => {
   const addresses = [address(first)]
   await addSuppressions(sender.core, { projectId: sender.project.id, addresses, reason: 'MANUAL' })
   assert.equal((await sender.held()).length, 69)
-  await confirmHeld(sender.core, { since: START })
+  await confirmHeldSuppressions(sender.core, { since: START })
   const row = await sender.core.store.read.get<{ reason: string }>(
     sql`select reason from suppressions where email = ${first}`,
   )
@@ -346,7 +346,7 @@ test('confirm does not unsubscribe a contact that has changed its address', asyn
   const [first = ''] = await sender.held()
   const { id, projectId } = await contactOf(sender, first)
   await updateContact(sender.core, { projectId, id }, { address: address('new@dest.test') })
-  const { suppressed } = await confirmHeld(sender.core, { since: START })
+  const { suppressed } = await confirmHeldSuppressions(sender.core, { since: START })
   assert.equal(suppressed, 70)
   assert.ok((await sender.listed()).includes(first))
   assert.deepEqual(await sender.subscribed(), ['new@dest.test'])

@@ -9,7 +9,7 @@ import { recordReports } from '../../../../../src/features/mail/messages/outcome
 import type { EmailReport } from '../../../../../src/features/mail/messages/outcome/reported-email.ts'
 import { deleteStrikesOf } from '../../../../../src/features/mail/messages/outcome/strikes.ts'
 import { startQueue } from '../../../../../src/features/mail/messages/queue/queue.ts'
-import type { Verdict } from '../../../../../src/formats/replies/reply.ts'
+import type { ReplyVerdict } from '../../../../../src/formats/replies/reply.ts'
 import { eq } from '../../../../../src/store/drizzle.ts'
 import { contacts } from '../../../../../src/store/schema/contacts.ts'
 import { events } from '../../../../../src/store/schema/events.ts'
@@ -19,7 +19,7 @@ import { START } from '../../../../core.ts'
 import { setEmails } from '../../../../set-emails.ts'
 import { attempted, openSender, type Sender } from '../sender.ts'
 
-const soft: Verdict = {
+const soft: ReplyVerdict = {
   isFinal: true,
   class: 'block',
   reason: 'blocked',
@@ -29,8 +29,8 @@ const soft: Verdict = {
   site: 'none',
   countsAsFailure: true,
 }
-const hard: Verdict = { ...soft, class: 'hard', reason: 'userunknown', isHard: true }
-const full: Verdict = { ...soft, class: 'quota', reason: 'mailboxfull', isStrike: true }
+const hard: ReplyVerdict = { ...soft, class: 'hard', reason: 'userunknown', isHard: true }
+const full: ReplyVerdict = { ...soft, class: 'quota', reason: 'mailboxfull', isStrike: true }
 
 const bounce = (emailId: string, verdict = hard): EmailReport => ({
   type: 'bounce',

@@ -5,7 +5,7 @@ import {
   pauseCampaign,
   resumeCampaign,
 } from '../../../../../src/features/outreach/campaigns/stopping.ts'
-import type { Verdict } from '../../../../../src/formats/replies/reply.ts'
+import type { ReplyVerdict } from '../../../../../src/formats/replies/reply.ts'
 import type { AttemptOutcome } from '../../../../../src/outbound/attempt.ts'
 import { eq } from '../../../../../src/store/drizzle.ts'
 import { events } from '../../../../../src/store/schema/events.ts'
@@ -30,7 +30,7 @@ function open(t: TestContext) {
   return openCampaign(t, { brakeMinimum: 10 })
 }
 
-const verdict = (change: Partial<Verdict>): Partial<AttemptOutcome> => ({
+const verdict = (change: Partial<ReplyVerdict>): Partial<AttemptOutcome> => ({
   verdict: {
     ...{ isFinal: true, class: 'unknown', reason: 'undetermined', isHard: false, isStrike: false },
     ...{ retryAfterMs: null, site: 'none', countsAsFailure: true },
@@ -44,7 +44,7 @@ const bounceReport = (emailId: string) => ({
   verdict: {
     ...{ isFinal: true, class: 'hard', reason: 'userunknown', isHard: true, isStrike: false },
     ...{ retryAfterMs: null, site: 'none', countsAsFailure: true },
-  } as Verdict,
+  } as ReplyVerdict,
   diagnostic: '550 5.1.1 No such user',
 })
 

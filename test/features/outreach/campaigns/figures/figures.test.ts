@@ -6,18 +6,18 @@ import { retryEmails } from '../../../../../src/features/mail/messages/queue/ope
 import type { Hit } from '../../../../../src/features/mail/tracking/record-hits.ts'
 import { figuresHandler } from '../../../../../src/features/outreach/campaigns/figures/follow-outcomes.ts'
 import {
-  listLinks,
+  listClickedLinks,
   viewStats,
 } from '../../../../../src/features/outreach/campaigns/figures/stats.ts'
 import { retryFailed } from '../../../../../src/features/outreach/campaigns/retry-failed.ts'
-import type { Verdict } from '../../../../../src/formats/replies/reply.ts'
+import type { ReplyVerdict } from '../../../../../src/formats/replies/reply.ts'
 import { eq, sql } from '../../../../../src/store/drizzle.ts'
 import { type Email, emails } from '../../../../../src/store/schema/messages.ts'
 import type { Store } from '../../../../../src/store/store.ts'
 import { setEmails } from '../../../../set-emails.ts'
 import { openCampaign, type SentCampaign } from './sent-campaign.ts'
 
-const hard: Verdict = {
+const hard: ReplyVerdict = {
   ...{ isFinal: true, class: 'hard', reason: 'userunknown', isHard: true, isStrike: false },
   ...{ retryAfterMs: null, site: 'none', countsAsFailure: true },
 }
@@ -233,7 +233,7 @@ test('links count clicks, and each recipient once', async (t) => {
   await click(second, 'https://shop.test/b?q=1&r=2')
   await click(second, 'https://shop.test/c', true)
   await campaign.count()
-  assert.deepEqual(await listLinks(campaign.core, campaign.key), [
+  assert.deepEqual(await listClickedLinks(campaign.core, campaign.key), [
     { url: 'https://shop.test/a', clicks: 4, uniqueClickers: 2 },
     { url: 'https://shop.test/b?q=1&r=2', clicks: 1, uniqueClickers: 1 },
   ])
@@ -252,7 +252,7 @@ test('beyond twenty clicks of an email, further ones count as clicks only', asyn
   for (let at = 0; at < 20; at += 1) await click(earlier, 'https://shop.test/a')
   await click(earlier, 'https://shop.test/new')
   await campaign.count()
-  assert.deepEqual(await listLinks(campaign.core, campaign.key), [
+  assert.deepEqual(await listClickedLinks(campaign.core, campaign.key), [
     { url: 'https://shop.test/a', clicks: 20, uniqueClickers: 1 },
     { url: 'https://shop.test/new', clicks: 1, uniqueClickers: 0 },
   ])
@@ -280,7 +280,7 @@ test('clicks of other mail do not keep a link from its recipient', async (t) => 
   await click(id, 'https://shop.test/b')
   await click(id, 'https://shop.test/a')
   await campaign.count()
-  assert.deepEqual(await listLinks(campaign.core, campaign.key), [
+  assert.deepEqual(await listClickedLinks(campaign.core, campaign.key), [
     { url: 'https://shop.test/a', clicks: 2, uniqueClickers: 1 },
     { url: 'https://shop.test/b', clicks: 1, uniqueClickers: 1 },
   ])

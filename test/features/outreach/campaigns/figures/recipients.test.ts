@@ -4,7 +4,7 @@ import { UNSUBSCRIBED } from '../../../../../src/features/mail/messages/delivery
 import { exportRecipients } from '../../../../../src/features/outreach/campaigns/figures/export-recipients.ts'
 import {
   OUTCOMES,
-  type Outcome,
+  type RecipientOutcome,
 } from '../../../../../src/features/outreach/campaigns/figures/recipients.ts'
 import { createExportSlots } from '../../../../../src/features/people/import-export/export-slots.ts'
 import { sealCursor } from '../../../../../src/records/cursor.ts'
@@ -52,10 +52,10 @@ async function openMixed(t: TestContext) {
   return { campaign, ids, named: { ...named, pending, deferred } }
 }
 
-const pageOf = (campaign: SentCampaign, outcome?: Outcome, more = {}) =>
+const pageOf = (campaign: SentCampaign, outcome?: RecipientOutcome, more = {}) =>
   listRecipients(campaign.core, { ...campaign.key, outcome, limit: 20, ...more })
 
-async function idsOf(campaign: SentCampaign, outcome?: Outcome) {
+async function idsOf(campaign: SentCampaign, outcome?: RecipientOutcome) {
   return (await pageOf(campaign, outcome)).data.map(({ emailId }) => emailId)
 }
 

@@ -8,15 +8,19 @@ import {
 } from '../../../../../src/features/outreach/webhooks/dispatch/dispatcher.ts'
 import { nextWidth } from '../../../../../src/features/outreach/webhooks/dispatch/task-lines.ts'
 import type {
+  DispatchResult,
   Task,
   TaskKey,
-  TaskResult,
   TaskSource,
 } from '../../../../../src/features/outreach/webhooks/dispatch/task-source.ts'
 import { pause } from '../../../../pause.ts'
 
 type Row = Task & { line: string; dueAt: number | null }
-type Open = { row: Row; signal: AbortSignal; end(result: Partial<TaskResult> | undefined): void }
+type Open = {
+  row: Row
+  signal: AbortSignal
+  end(result: Partial<DispatchResult> | undefined): void
+}
 
 /** A source in memory. Its requests end when the test says so. */
 function createSource(rows: Row[], projectOf = (line: string) => line) {
@@ -26,15 +30,15 @@ function createSource(rows: Row[], projectOf = (line: string) => line) {
   const taken: number[] = []
   let failures = 0
   const key = (line: string): TaskKey => ({ id: line, projectId: projectOf(line) })
-  const source: TaskSource<Row, TaskResult> = {
+  const source: TaskSource<Row, DispatchResult> = {
     name: 'test',
     async listKeys() {
       const lines = new Set(rows.flatMap(({ line, dueAt }) => (dueAt === null ? [] : line)))
       return [...lines].map((line) => ({ ...key(line), dueAt: 0 }))
     },
-    async take({ id: line }, { held, limit, now }) {
+    async take({ id: line }, { taken: inFlight, limit, now }) {
       const own = rows.filter((row) => row.line === line && row.dueAt !== null)
-      const due = own.filter(({ dueAt, number }) => (dueAt ?? 0) <= now && !held.has(number))
+      const due = own.filter(({ dueAt, number }) => (dueAt ?? 0) <= now && !inFlight.has(number))
       const later = own.flatMap(({ dueAt }) => (dueAt !== null && dueAt > now ? dueAt : []))
       taken.push(limit)
       const tasks = due.slice(0, limit)
@@ -43,7 +47,7 @@ function createSource(rows: Row[], projectOf = (line: string) => line) {
     },
     attempt(row, signal) {
       started.push(row.number)
-      const { promise, resolve } = Promise.withResolvers<TaskResult | undefined>()
+      const { promise, resolve } = Promise.withResolvers<DispatchResult | undefined>()
       const one: Open = {
         ...{ row, signal },
         end(result) {
@@ -76,7 +80,11 @@ function createSource(rows: Row[], projectOf = (line: string) => line) {
   }
 }
 
-function start(t: TestContext, source: TaskSource<Row, TaskResult>, now = () => 1_000): Dispatcher {
+function start(
+  t: TestContext,
+  source: TaskSource<Row, DispatchResult>,
+  now = () => 1_000,
+): Dispatcher {
   const dispatcher = startDispatcher({ log: silentLog(), now }, source)
   t.after(() => dispatcher.stop(0))
   return dispatcher

@@ -4,8 +4,8 @@ import { findReferences } from '../../../../../src/features/ground/references/re
 import {
   bulkUpdateWorkflows,
   deleteWorkflow,
+  deleteWorkflowRows,
   ERASE_KIND,
-  eraseWorkflows,
 } from '../../../../../src/features/outreach/workflows/definition/delete.ts'
 import { findLiveError } from '../../../../../src/features/outreach/workflows/definition/validate.ts'
 import { retryExecution } from '../../../../../src/features/outreach/workflows/executions/start.ts'
@@ -52,7 +52,7 @@ async function addEnded({ core, key, workflow, people }: Stage, index: number, s
 
 async function erase({ core }: Stage): Promise<void> {
   const job = await claimJob(core, ERASE_KIND)
-  await eraseWorkflows(core, job)
+  await deleteWorkflowRows(core, job)
 }
 
 test('a deleted workflow is gone at once, and its rows a little later', async (t) => {
@@ -128,7 +128,7 @@ test('a long history is deleted in transactions that are short for their rows of
   }
   const { signal } = new AbortController()
   const deps = { ...core, store: { ...core.store, write } }
-  await eraseWorkflows(deps, { projectId: key.projectId, signal })
+  await deleteWorkflowRows(deps, { projectId: key.projectId, signal })
   const most = Math.max(...left.map((count, index) => (left[index - 1] ?? 3_000) - count))
   assert.ok(most <= 2_100, `${left}`)
   assert.ok(left.filter((count) => count > 0).length >= 2, `${left}`)
@@ -140,12 +140,12 @@ test('an interrupted deletion goes on, and touches nothing but deleted workflows
   const { core, key } = stage
   await addEnded(stage, 0)
   const { signal } = new AbortController()
-  await eraseWorkflows(core, { projectId: key.projectId, signal })
+  await deleteWorkflowRows(core, { projectId: key.projectId, signal })
   assert.equal((await countRows(stage)).workflowExecutions, 1)
   await deleteWorkflow(core, key)
   const stopped = { projectId: key.projectId, signal: AbortSignal.abort() }
-  await assert.rejects(eraseWorkflows(core, stopped), { name: 'AbortError' })
+  await assert.rejects(deleteWorkflowRows(core, stopped), { name: 'AbortError' })
   assert.equal((await countRows(stage)).workflowExecutions, 1)
-  await eraseWorkflows(core, { projectId: key.projectId, signal })
+  await deleteWorkflowRows(core, { projectId: key.projectId, signal })
   assert.deepEqual(Object.values(await countRows(stage)), [0, 0, 0, 0, 0, 0])
 })

@@ -6,7 +6,7 @@ import { cancelManyActive } from '../../../../../src/features/outreach/workflows
 import {
   cancelAllExecutions,
   listOfDisabled,
-  listUnsettled,
+  listUnsettledCancellations,
 } from '../../../../../src/features/outreach/workflows/executions/cancel-all.ts'
 import { selectNumbers } from '../../../../../src/features/outreach/workflows/executions/show-executions.ts'
 import {
@@ -19,7 +19,7 @@ import {
 } from '../../../../../src/features/outreach/workflows/executions/stats.ts'
 import {
   findNextFiring,
-  listDue,
+  listDueSchedules,
 } from '../../../../../src/features/outreach/workflows/schedule/loop.ts'
 import { compileSql, type Statement, StoreDb } from '../../../../../src/store/database.ts'
 import { sql } from '../../../../../src/store/drizzle.ts'
@@ -118,7 +118,7 @@ test('what loops look for is found by partial indexes', async (t) => {
   const core = await open(t)
   const [unsettled = '', due = '', next = '', disabled = ''] = await explain(
     core,
-    [listUnsettled, listDue, findNextFiring, listOfDisabled].map(textOf),
+    [listUnsettledCancellations, listDueSchedules, findNextFiring, listOfDisabled].map(textOf),
   )
   assert.match(unsettled, /workflows_cancelling/)
   assert.match(due, /workflows USING INDEX workflows_scheduled/)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { getStartable } from '../../../../../src/features/outreach/workflows/executions/find.ts'
+import { loadStartable } from '../../../../../src/features/outreach/workflows/executions/find.ts'
 import { startExecutions } from '../../../../../src/features/outreach/workflows/executions/start-executions.ts'
 import type { WorkflowNotice } from '../../../../../src/features/outreach/workflows/notifier.ts'
 import { events } from '../../../../../src/store/schema/events.ts'
@@ -12,7 +12,7 @@ const startAll = (
   given: readonly { person: number; seq: number; depth?: number }[],
 ) =>
   core.store.write(async (tx) => {
-    const workflow = await getStartable(tx, key)
+    const workflow = await loadStartable(tx, key)
     const wanted = given.map(({ person, seq, depth = 0 }) => {
       const source = { id: `event ${seq}`, seq }
       const contactId = people[person] ?? ''

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { HOUR_MS, MINUTE_MS } from '../../../../../src/base/clock.ts'
-import { getStartable } from '../../../../../src/features/outreach/workflows/executions/find.ts'
+import { loadStartable } from '../../../../../src/features/outreach/workflows/executions/find.ts'
 import {
   MAX_STARTS_PER_HOUR,
   startExecution,
@@ -17,7 +17,7 @@ type Source = { id: string; seq: number } | null
 
 const start = ({ core, key, people }: Stage, source: Source = null) =>
   core.store.write(async (tx) => {
-    const workflow = await getStartable(tx, key)
+    const workflow = await loadStartable(tx, key)
     const contactId = people[0] ?? ''
     const given = { contactId, context: { a: 1 }, source, depth: 0, at: core.now() }
     return startExecution(core, tx, { workflow, start: given })

@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { findFindings } from '../../../../../src/features/outreach/workflows/graph/findings.ts'
-import type { Step } from '../../../../../src/features/outreach/workflows/graph/step-config.ts'
+import type { TypedStep } from '../../../../../src/features/outreach/workflows/graph/step-config.ts'
 import type { Edge } from '../../../../../src/features/outreach/workflows/graph/structure.ts'
 
-const trigger: Step = { id: 't', type: 'TRIGGER', name: 't', config: {}, templateId: null }
+const trigger: TypedStep = { id: 't', type: 'TRIGGER', name: 't', config: {}, templateId: null }
 
 /** A chain of emails, then one of waits; each wait names an email, the last of them an unknown one. */
-function chainOf(count: number): Step[] {
-  const emails = Array.from({ length: count }, (_, index): Step => {
+function chainOf(count: number): TypedStep[] {
+  const emails = Array.from({ length: count }, (_, index): TypedStep => {
     return { id: `e${index}`, type: 'SEND_EMAIL', name: 'e', config: {}, templateId: 'known' }
   })
-  const waits = Array.from({ length: count }, (_, index): Step => {
+  const waits = Array.from({ length: count }, (_, index): TypedStep => {
     const stepId = index === count - 1 ? 'w0' : `e${index}`
     const config = { eventName: 'email.open', stepId, timeout: 60 }
     return { id: `w${index}`, type: 'WAIT_FOR_EVENT', name: 'w', config, templateId: null }
@@ -20,7 +20,7 @@ function chainOf(count: number): Step[] {
 }
 
 /** Counts how often the list is read as a whole. */
-function countReadings(steps: readonly Step[]) {
+function countReadings(steps: readonly TypedStep[]) {
   let readings = 0
   const rows = steps.slice(1).map(({ id }, index): Edge => {
     return { fromStepId: steps[index]?.id ?? '', toStepId: id, condition: null, waitOutcome: null }

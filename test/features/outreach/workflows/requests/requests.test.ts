@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { Webhook } from 'standardwebhooks'
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../../../src/base/clock.ts'
-import { getSigningSecret } from '../../../../../src/features/outreach/webhooks/signing-secret.ts'
+import { readSigningSecret } from '../../../../../src/features/outreach/webhooks/signing-secret.ts'
 import {
   hideInUrl,
   parseResponse,
@@ -67,7 +67,7 @@ test('url, header values and strings of the body are rendered; the request is si
     [headers['x-name'], headers.authorization, headers['content-type'], headers['webhook-id']],
     ['Ann & Bo', 'Bearer k1', 'application/json', begun.stepExecutionId],
   )
-  const { secret } = await getSigningSecret(stage.core, stage.projectId)
+  const { secret } = await readSigningSecret(stage.core, stage.projectId)
   new Webhook(secret).verify(request?.body ?? '', headers)
   assert.equal(row.status, 'COMPLETED')
   const { durationMs, ...output } = row.output ?? {}
@@ -333,7 +333,7 @@ test('after all were cancelled, new requests are made and those to try again wai
   const { core, projectId } = stage
   await stage.requester.stop(0)
   const begun = await stage.begin({ url: 'http://127.0.0.1:9/', method: 'POST' })
-  const query = { held: new Set<number>(), limit: 10, now: core.clock.now }
+  const query = { taken: new Set<number>(), limit: 10, now: core.clock.now }
   const take = async () => {
     const taken = await takeRequests(core, { id: begun.workflowId, projectId }, query)
     return [taken.tasks.map(({ number }) => number), taken.nextDueAt]

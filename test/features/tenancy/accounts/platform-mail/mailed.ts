@@ -1,7 +1,7 @@
 /** The server's mail to its users, written as the jobs ask for it. */
 
 import type { Core } from '../../../../../src/core/core.ts'
-import { openSnapshot } from '../../../../../src/features/mail/messages/delivery/prepare.ts'
+import { unsealVariables } from '../../../../../src/features/mail/messages/delivery/prepare.ts'
 import {
   loadEmails,
   loadTexts,
@@ -47,7 +47,7 @@ export async function mailTo(
     .orderBy(asc(emails.id))
   return rows.map((email) => {
     const { subject, text, html, locale } = Object(
-      openSnapshot({ keyring }, email).snapshot?.request,
+      unsealVariables({ keyring }, email).snapshot?.request,
     ) as Record<string, string>
     const link = /^https?:\S+$/m.exec(text ?? '')?.[0] ?? ''
     return {
@@ -78,7 +78,7 @@ export async function composed(core: Core, emailId: string): Promise<Buffer> {
   }
   const { projectName: name, language, postalAddress } = email
   const project = { name, language, postalAddress }
-  const opened = { ...email, variables: openSnapshot(core, row).snapshot }
+  const opened = { ...email, variables: unsealVariables(core, row).snapshot }
   const returnPath = { token: 'b.test', domain: 'bounce.test' }
   const source = toSource(core, { email: opened, project, content, returnPath })
   const octets = await core.outbound.sign({ source, keys: [] })

@@ -84,7 +84,10 @@ function hasAnswer({ field, stepId }: ConditionConfig, { steps }: Graph): boolea
   return isKnownField(field) && (stepId === undefined || steps.has(stepId))
 }
 
-/** Whether the contact has an event of the name, or the email of the step or campaign; undefined otherwise. */
+/**
+ * Returns true if the contact has had the event, for a step or campaign with the email of that;
+ * undefined otherwise.
+ */
 async function hasHappened(
   tx: Tx,
   { field, stepId, campaignId }: ConditionConfig,
@@ -156,7 +159,10 @@ function isFulfilled(test: Test, given: unknown, isAddress: boolean): boolean {
   }
 }
 
-/** NaN, to which `compare` says no, stands for what is no number. */
+/**
+ * Whether the operator can judge the value. Operators on numbers judge any value: what is no number
+ * becomes NaN, to which `compare` says no.
+ */
 function canJudge(operator: ConditionOperator, actual: unknown, value: unknown): boolean {
   if (isNumericOperator(operator)) return true
   return !unfitTypes({ operator, value }).includes(typeOf(actual))

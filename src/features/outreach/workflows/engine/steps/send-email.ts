@@ -115,8 +115,8 @@ export async function sendEmail(
 }
 
 /**
- * Why mail to an address that the step names is not wanted there. Asks that address alone, also if it is the
- * contact's: such mail does not ask whether the project unsubscribed the contact.
+ * Returns why mail to an address that the step names is not wanted there. Only that address counts,
+ * also if it is the contact's: whether the project unsubscribed the contact does not matter.
  */
 async function findRefusalOfNamed(
   tx: Tx,
@@ -131,7 +131,10 @@ async function findRefusalOfNamed(
     : undefined
 }
 
-/** Whether the mail would be one answer too many to the sender of the message that started it. */
+/**
+ * Returns why the mail would be one answer too many to the sender of the message that started the
+ * execution.
+ */
 async function findWithheldAnswer(
   tx: Tx,
   {
@@ -160,7 +163,7 @@ function recipientOf({ step, execution }: SendCall): ParsedAddress | undefined {
   )
 }
 
-/** The keys of the context, and all of it as `event`. */
+/** Returns the keys of the context as variables, and the whole context as `event`. */
 function variablesOf({ context }: Pick<Walker, 'context'>): Record<string, unknown> {
   if (context === null) return {}
   const own = Object.entries(context).filter(([key]) => !RESERVED_KEYS.has(key))

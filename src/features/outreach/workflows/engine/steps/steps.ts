@@ -12,14 +12,14 @@ import { type Workflow, workflowRequests } from '../../../../../store/schema/wor
 import { parameter, statement } from '../../../../../store/statement.ts'
 import type { Tx } from '../../../../../store/write/transaction.ts'
 import type { Base } from '../../../../ground/base.ts'
-import type { DelayConfig, Step, StepOf } from '../../graph/step-config.ts'
-import type { WorkflowKey, WorkflowNotifier } from '../../notifier.ts'
+import type { DelayConfig, StepOf, TypedStep } from '../../graph/step-config.ts'
+import type { TurnKey, WorkflowNotifier } from '../../notifier.ts'
 import type { AskedValues, StepValues } from '../step-values.ts'
 import type { TurnChanges } from '../turn-changes.ts'
 import { NOW, type OpenStep, type StepCall, type StepOutcome, type Steps } from '../walk.ts'
 import { branch } from './condition.ts'
 import { createTemplatePlans, type SendEmailDeps, sendEmail } from './send-email.ts'
-import { updateContact } from './update-contact.ts'
+import { updateContactOfStep } from './update-contact.ts'
 import { beginWait, resumeWait } from './wait-for-event.ts'
 
 export type StepDeps = SendEmailDeps &
@@ -74,27 +74,28 @@ export function createSteps(
 ): Steps {
   const key = { workflowId: workflow.id, projectId: project.id }
   const plans = createTemplatePlans(deps, project, at)
-  const begin: { [Type in Step['type']]: (call: StepCall<StepOf<Type>>) => Promise<StepOutcome> } =
-    {
-      TRIGGER: async () => ({
-        kind: 'done',
-        output: {
-          triggered: true,
-          eventName: workflow.triggerEvent,
-          timestamp: formatInstant(at),
-        },
-      }),
-      SEND_EMAIL: (call) => sendEmail(deps, tx, { call, plans, workflow, at }),
-      DELAY: async (call) => beginDelay(call, at),
-      WAIT_FOR_EVENT: (call) => beginWait(tx, call, { workflowId: workflow.id, at }),
-      CONDITION: (call) => branch(tx, call),
-      WEBHOOK: (call) => beginWebhook(deps, tx, { call, key }),
-      UPDATE_CONTACT: (call) => updateContact(deps, tx, { call, workflow, at, ask, changes }),
-      EXIT: async ({ step }) => {
-        const reason = step.config.reason ?? 'exit_step'
-        return { kind: 'exits', reason, output: { reason } }
+  const begin: {
+    [Type in TypedStep['type']]: (call: StepCall<StepOf<Type>>) => Promise<StepOutcome>
+  } = {
+    TRIGGER: async () => ({
+      kind: 'done',
+      output: {
+        triggered: true,
+        eventName: workflow.triggerEvent,
+        timestamp: formatInstant(at),
       },
-    }
+    }),
+    SEND_EMAIL: (call) => sendEmail(deps, tx, { call, plans, workflow, at }),
+    DELAY: async (call) => beginDelay(call, at),
+    WAIT_FOR_EVENT: (call) => beginWait(tx, call, { workflowId: workflow.id, at }),
+    CONDITION: (call) => branch(tx, call),
+    WEBHOOK: (call) => beginWebhook(deps, tx, { call, key }),
+    UPDATE_CONTACT: (call) => updateContactOfStep(deps, tx, { call, workflow, at, ask, changes }),
+    EXIT: async ({ step }) => {
+      const reason = step.config.reason ?? 'exit_step'
+      return { kind: 'exits', reason, output: { reason } }
+    },
+  }
 
   async function resume(call: StepCall, open: OpenStep): Promise<StepOutcome> {
     const { step } = call
@@ -141,7 +142,7 @@ function describeDelay({ amount, unit }: DelayConfig, dueAt: number) {
 async function beginWebhook(
   { workflowNotifier }: { workflowNotifier: WorkflowNotifier },
   tx: Tx,
-  { call, key }: { call: WebhookCall; key: WorkflowKey },
+  { call, key }: { call: WebhookCall; key: TurnKey },
 ): Promise<StepOutcome> {
   const { step, stepExecutionId, execution } = call
   await tx.execute(insertRequest, {

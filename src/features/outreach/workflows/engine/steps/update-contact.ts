@@ -23,7 +23,7 @@ type UpdateInput = {
   changes: TurnChanges
 }
 
-export async function updateContact(
+export async function updateContactOfStep(
   { values: stepValues }: { values: StepValues },
   tx: Tx,
   { call, workflow, at, ask, changes }: UpdateInput,

@@ -22,7 +22,7 @@ import { findEmailOfStep } from './email-of-step.ts'
 
 type WaitCall = StepCall<StepOf<'WAIT_FOR_EVENT'>>
 
-/** By so much the clock may go back while an execution waits. */
+/** How far the clock may go back while an execution waits. */
 const CLOCK_STEP_MS = 2 * DAY_MS
 
 const findNewest = statement<{ seq: number }>(
@@ -42,7 +42,7 @@ const insertWait = statement((db) =>
       includesAutomatic: parameter('includesAutomatic'),
     })
     .onConflictDoUpdate({
-      // Left by a step that failed by a fault of the program, and is tried again.
+      // A row may be left by a step that failed by a fault of the program, and is tried again.
       target: workflowWaits.executionNumber,
       set: {
         eventName: parameter('eventName'),
@@ -72,7 +72,10 @@ const findEvent = statement((db) =>
     .where(eq(events.seq, parameter('seq'))),
 )
 
-/** `emailId`: null for any. `since`: bounds what is read; the sequence decides. */
+/**
+ * Finds the first event after a place. `emailId`: null for any email. `since`: bounds what is read;
+ * the sequence decides.
+ */
 const findFirstAfter = statement((db) =>
   db
     .select()
@@ -124,7 +127,7 @@ export async function beginWait(
     includesAutomatic: includeAutomatic,
     afterSeq: execution.eventSeq ?? (await tx.find(findNewest))?.seq ?? 0,
   }
-  // It may have come between the event that led here and this transaction.
+  // The event may have come between the one that led here and this transaction.
   const early =
     execution.eventSeq === null
       ? undefined

@@ -21,11 +21,11 @@ import { listActiveAt } from './active.ts'
 const MAX_CANCELLED = 500
 const PACE: Pace = { rows: MAX_CANCELLED, rest: 'none' }
 
-/** So many executions stand at the steps that `clearSteps` has to cancel them first. */
+/** So many executions stand at the steps that `cancelAtSteps` has to cancel them first. */
 export class CrowdedSteps extends Error {
   override readonly name = 'CrowdedSteps'
   readonly stepIds: readonly string[]
-  /** Of the workflow. */
+  /** The version of the workflow. */
   readonly version: number
 
   constructor(stepIds: readonly string[], version: number) {
@@ -36,7 +36,7 @@ export class CrowdedSteps extends Error {
 }
 
 /** @throws CrowdedSteps */
-export async function removeSteps(
+export async function deleteGraphSteps(
   tx: Tx,
   workflow: Workflow,
   { stepIds, at }: { stepIds: readonly string[]; at: number },
@@ -57,10 +57,10 @@ export async function removeSteps(
 }
 
 /**
- * Cancels executions at the steps in short transactions, until `removeSteps` can cancel the rest, and
+ * Cancels executions at the steps in short transactions, until `deleteGraphSteps` can cancel the rest, and
  * returns how many. Stops when the workflow has another version, which it also gets when it is enabled.
  */
-export async function clearSteps(
+export async function cancelAtSteps(
   deps: Pick<Base, 'store' | 'now'>,
   key: WorkflowKey,
   { stepIds, version }: Pick<CrowdedSteps, 'stepIds' | 'version'>,

@@ -4,9 +4,9 @@ import { type SQL, sql } from '../../../store/drizzle.ts'
 import { isParked, isPaused } from '../../../store/shelves.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Base } from '../../ground/base.ts'
-import { HELD_UNTIL, SERVER } from '../../ground/fence/rows.ts'
+import { FENCED_UNTIL, SERVER } from '../../ground/fence/rows.ts'
 
-export type HeldCounts = {
+export type FencedCounts = {
   /** Without the mail of campaigns that are being sent. */
   emails: number
   campaigns: number
@@ -20,7 +20,7 @@ export type HeldCounts = {
   received: number
 }
 
-export const NOTHING_HELD: HeldCounts = {
+export const NOTHING_FENCED: FencedCounts = {
   ...{ emails: 0, campaigns: 0, executions: 0, schedules: 0 },
   ...{ webhooks: 0, meteringBatches: 0, jobs: 0, received: 0 },
 }
@@ -31,7 +31,7 @@ const isOlder = sql`emails.created_at <= fences.mail_until`
 const isOfSending = sql`exists (select 1 from campaigns
   where campaigns.id = emails.campaign_id and campaigns.status = 'SENDING')`
 
-/** Both those that were put aside and those that will be. */
+/** Both the emails that were put aside and those that will be. */
 const emails = sql`select (select count(*) from fences
     join emails ${indexedBy('emails_parked')} on emails.project_id = fences.project_id
     where ${isOwn('fences.project_id')} and ${isParked} and ${isPaused} and not ${isOfSending})
@@ -67,22 +67,22 @@ const batches = sql`select count(*) from metering_batches ${indexedBy('metering_
     and (${isOwn('project_id')} or ${isAll()})`
 
 const jobs = sql`select count(*) from jobs
-  where state in ('waiting', 'active') and run_at = ${HELD_UNTIL}
+  where state in ('waiting', 'active') and run_at = ${FENCED_UNTIL}
     and ${isOwn("coalesce(project_id, '')")}`
 
 const received = sql`select count(*) from inbound_messages where state = 'held' and ${isAll()}`
 
-/** Whether the server itself is among them. */
+/** Whether the server itself is among `projectIds`. */
 function isAll(): SQL {
   return sql`${SERVER} in ${listOf(parameter('projectIds'))}`
 }
 
-const PARTS: Readonly<Record<keyof HeldCounts, SQL>> = {
+const PARTS: Readonly<Record<keyof FencedCounts, SQL>> = {
   ...{ emails, campaigns, executions, schedules, webhooks },
   ...{ meteringBatches: batches, jobs, received },
 }
 
-const countAll = statement<HeldCounts>(
+const countAll = statement<FencedCounts>(
   () =>
     sql`select ${sql.join(
       Object.entries(PARTS).map(([name, count]) => sql`(${count}) as ${sql.identifier(name)}`),
@@ -91,10 +91,10 @@ const countAll = statement<HeldCounts>(
 )
 
 /** `projectIds`: with `SERVER` for what belongs to no project. */
-export async function countHeld(
+export async function countFenced(
   { store }: Pick<Base, 'store'>,
   projectIds: readonly string[],
-): Promise<HeldCounts> {
+): Promise<FencedCounts> {
   const counts = await store.scan.find(countAll, { projectIds: JSON.stringify(projectIds) })
-  return counts ?? NOTHING_HELD
+  return counts ?? NOTHING_FENCED
 }

@@ -1,12 +1,17 @@
 import assert from 'node:assert/strict'
 import type { IncomingMessage } from 'node:http'
 import { test } from 'node:test'
-import { readTarget } from '../../src/http/target.ts'
+import { readRequestTarget } from '../../src/http/request-target.ts'
 
 function read(url: string, host: string | null = 'mail.test', httpVersion = '1.1') {
   const rawHeaders = host === null ? [] : ['Host', host]
   const headers = host === null ? {} : { host }
-  const found = readTarget({ url, headers, rawHeaders, httpVersion } as unknown as IncomingMessage)
+  const found = readRequestTarget({
+    url,
+    headers,
+    rawHeaders,
+    httpVersion,
+  } as unknown as IncomingMessage)
   return found && [found.path, { ...found.query }]
 }
 
@@ -67,6 +72,6 @@ test('HTTP/1.1 demands one Host field, and HTTP/1.0 at most one', () => {
   for (const httpVersion of ['1.0', '1.1']) {
     const rawHeaders = ['HOST', 'a', 'Accept', 'host', 'host', 'b']
     const twice = { url: '/a', headers: { host: 'a' }, rawHeaders, httpVersion }
-    assert.equal(readTarget(twice as unknown as IncomingMessage), undefined)
+    assert.equal(readRequestTarget(twice as unknown as IncomingMessage), undefined)
   }
 })

@@ -7,7 +7,7 @@ import type { IncomingMessage } from 'node:http'
 import { getPath, getQueryParam } from 'hono/utils/url'
 import { namesId } from './router.ts'
 
-export type Target = { path: string; query: Readonly<Record<string, string>> }
+export type RequestTarget = { path: string; query: Readonly<Record<string, string>> }
 
 /** The host of HTTP/1.0 requests without a Host header, which load balancers send; nothing reads it. */
 const UNNAMED_HOST = 'localhost'
@@ -19,13 +19,13 @@ const DOT_SEGMENT = /\/\.\.?(?:[/?#]|$)/
 const PLAIN_HOST = /^[a-z0-9._-]+(?::(?:[1-5]\d{3,4}|[6-9]\d{3}))?$/
 const ABSOLUTE_FORM = /^https?:\/\//i
 
-const NO_QUERY: Target['query'] = Object.freeze({})
+const NO_QUERY: RequestTarget['query'] = Object.freeze({})
 
 /**
  * Undefined for a target or a Host field that forms no URL, and without the one Host field that HTTP/1.1
  * demands (RFC 9112, section 3.2).
  */
-export function readTarget(incoming: IncomingMessage): Target | undefined {
+export function readRequestTarget(incoming: IncomingMessage): RequestTarget | undefined {
   const { url = '' } = incoming
   const host = incoming.headers.host || UNNAMED_HOST
   if (hasWrongHost(incoming)) return undefined
@@ -68,7 +68,7 @@ function hasWrongHost({ httpVersion, rawHeaders }: IncomingMessage): boolean {
  * An empty limit or id is passed on, so that validation refuses it: without an id that a client failed
  * to fill in, the request would be about all records.
  */
-function withoutEmpty(query: Record<string, string>): Target['query'] {
+function withoutEmpty(query: Record<string, string>): RequestTarget['query'] {
   const isGiven = (name: string) => name === 'limit' || namesId(name)
   const given = Object.entries(query).filter(([name, value]) => value !== '' || isGiven(name))
   return Object.fromEntries(given)

@@ -23,7 +23,7 @@ const TABLE = /^\s*\[/
 const DATA_DIR = /^\s*(?:data_dir|"data_dir"|'data_dir')\s*=/
 const DATABASE_URL = /^\s*(?:database\s*\.\s*)?url\s*=/
 
-export type Place = { dataDir: string; databaseFile: string }
+export type RestorePlace = { dataDir: string; databaseFile: string }
 
 export type Staging = {
   /** Becomes the content of `data_dir`. */
@@ -37,7 +37,7 @@ const NAMES = ['secret', 'secret_previous', 'uploads', 'lists', 'acme'] as const
 /** The files that a restore replaces: the mark of the database that was there before. */
 const REPLACED_NAMES = ['generation']
 
-function stagingOf({ dataDir, databaseFile }: Place): Staging {
+function stagingOf({ dataDir, databaseFile }: RestorePlace): Staging {
   return {
     folder: path.join(dataDir, RESTORING_FOLDER),
     databaseFile: `${databaseFile}.restoring`,
@@ -45,17 +45,17 @@ function stagingOf({ dataDir, databaseFile }: Place): Staging {
 }
 
 /** @throws AppError CONFLICT for a folder in use. Changes nothing. */
-export function refuseUsed({ dataDir, databaseFile }: Place): void {
+export function refuseUsed({ dataDir, databaseFile }: RestorePlace): void {
   const found = [databaseFile, `${databaseFile}-wal`].find(existsSync)
   if (found !== undefined) throw inUse(`${found} is there`)
-  // These belong to a restore that was interrupted.
+  // With this folder, the other names belong to a restore that was interrupted.
   if (existsSync(stagingOf({ dataDir, databaseFile }).folder)) return
   const other = NAMES.map((name) => path.join(dataDir, name)).find(isThere)
   if (other !== undefined) throw inUse(`${other} is there`)
 }
 
 /** Call this with the lock. Removes what an interrupted restore left. */
-export async function makeStaging(place: Place): Promise<Staging> {
+export async function makeStaging(place: RestorePlace): Promise<Staging> {
   const staging = stagingOf(place)
   if (existsSync(staging.folder)) await clearInterrupted(place, staging)
   await mkdir(staging.folder, { mode: 0o700 })
@@ -63,15 +63,15 @@ export async function makeStaging(place: Place): Promise<Staging> {
   return staging
 }
 
-async function clearInterrupted({ dataDir }: Place, staging: Staging): Promise<void> {
-  // None of these was there before the restore.
+async function clearInterrupted({ dataDir }: RestorePlace, staging: Staging): Promise<void> {
+  // None of these names was there before the restore.
   for (const name of NAMES) await rm(path.join(dataDir, name), { recursive: true, force: true })
-  await removeDatabase(staging)
+  await deleteDatabaseFile(staging)
   await rm(staging.folder, { recursive: true })
 }
 
 /** Takes everything back: nothing of the restore is left. */
-export async function discardStaging(place: Place, staging: Staging): Promise<void> {
+export async function discardStaging(place: RestorePlace, staging: Staging): Promise<void> {
   await clearInterrupted(place, staging)
   await syncFolder(place.dataDir)
 }
@@ -80,7 +80,7 @@ export async function discardStaging(place: Place, staging: Staging): Promise<vo
  * Moves everything into place, the database last; then the restore has ended. Every file must be durable.
  */
 export async function publishStaging(
-  { dataDir, databaseFile }: Place,
+  { dataDir, databaseFile }: RestorePlace,
   staging: Staging,
 ): Promise<void> {
   const known: readonly string[] = [...NAMES, ...REPLACED_NAMES]
@@ -93,8 +93,8 @@ export async function publishStaging(
 }
 
 /** Call this once the restore has ended. Until it resolves, a power cut may undo the end. */
-export async function removeStaging(
-  { dataDir, databaseFile }: Place,
+export async function deleteStaging(
+  { dataDir, databaseFile }: RestorePlace,
   staging: Staging,
 ): Promise<void> {
   await syncFolder(path.dirname(databaseFile))
@@ -104,7 +104,7 @@ export async function removeStaging(
 }
 
 /** The place of a file of the archive. @throws AppError BAD_REQUEST */
-export function placeOf(staging: Staging, entry: string): string {
+export function stagedPathOf(staging: Staging, entry: string): string {
   const [first = ''] = entry.slice(ENTRY.data.length).split('/')
   const isKnown = ['uploads', 'lists', 'acme'].includes(first)
   if (entry.startsWith(ENTRY.data) && isKnown) {
@@ -113,7 +113,7 @@ export function placeOf(staging: Staging, entry: string): string {
   throw new AppError('BAD_REQUEST', `The archive has an unknown entry: ${entry}.`)
 }
 
-async function removeDatabase({ databaseFile }: Staging): Promise<void> {
+async function deleteDatabaseFile({ databaseFile }: Staging): Promise<void> {
   for (const end of ['', '-wal', '-shm', '-journal']) await rm(databaseFile + end, { force: true })
 }
 
