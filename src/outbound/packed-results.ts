@@ -11,7 +11,7 @@ import { MAX_BATCHED_RESULTS, type PackedResults, type TaskResult } from './prot
 
 type Attempted = Extract<TaskResult, { kind: 'attempted' }>
 
-type Place = (value: unknown) => number
+type TextPlace = (value: unknown) => number
 
 type Reader = { number(): number; value<T>(): T }
 
@@ -45,7 +45,7 @@ export function packResults(results: readonly TaskResult[]): PackedResults {
   return { count, numbers: Float64Array.from(numbers), values: [...places.keys()] }
 }
 
-function packAttempted(attempted: Attempted, numbers: number[], place: Place): void {
+function packAttempted(attempted: Attempted, numbers: number[], place: TextPlace): void {
   const { task, startedAt, subject, faults, brokenTls, outcome } = attempted
   const { result, verdict, host, address, tls, reply, error, steps, isMaybeDelivered } = outcome
   numbers.push(steps.length, task, startedAt, outcome.durationMs)

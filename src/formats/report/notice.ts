@@ -4,7 +4,7 @@
  */
 import { type Entity, readText } from '../parse/entity.ts'
 
-type Notice = {
+type ReportNotice = {
   /** The prose of every text part, without the returned message. */
   text: string
   /** The returned message within the text; '' without one. */
@@ -24,7 +24,7 @@ const TRACE_FIELD = /^(?:received|message-id|return-path|mime-version|dkim-signa
 const COMMON_FIELD = /^(?:from|to|date|subject|cc|content-type|reply-to|sender)$/
 
 /** Reads the prose of a report. HTML counts only if there is no plain text. */
-export function readNotice(entities: readonly Entity[]): Notice {
+export function readNotice(entities: readonly Entity[]): ReportNotice {
   const own = entities.filter((entity) => entity.level === 0 && !isReturnedPart(entity, entities))
   const plain = readTexts(own, 'text/plain')
   const texts = plain.some((text) => text.trim() !== '') ? plain : readTexts(own, 'text/html')
@@ -45,7 +45,7 @@ export function isReturnedPart(entity: Entity, entities: readonly Entity[]): boo
   return names.has('received') || (names.has('message-id') && names.has('from'))
 }
 
-function splitNotice(text: string): Notice {
+function splitNotice(text: string): ReportNotice {
   const lines = text.split('\n')
   const at = findReturned(lines)
   if (at === -1) return { text, returned: '' }

@@ -45,9 +45,9 @@ export async function eraseContents({ store }: EraserDeps, eraser: Eraser): Prom
   }
 }
 
-type Found = { id: string; isNamed: number; isAlone: number; rawChunks: number }
+type FoundMessage = { id: string; isNamed: number; isAlone: number; rawChunks: number }
 
-const listPage = statement<Found>(
+const listPage = statement<FoundMessage>(
   () => sql`select id, ${contains(sql`recipients`, parameter('projectId'))} as "isNamed",
       not exists (select 1 from ${eachOf(sql`recipients`)}
         where coalesce(${jsonValue(sql`value`, 'projectId')}, '') <> ${parameter('projectId')})
@@ -108,7 +108,7 @@ export async function eraseInboundMessages(
 async function erase(
   { store }: Pick<EraserDeps, 'store'>,
   eraser: Eraser,
-  named: readonly Found[],
+  named: readonly FoundMessage[],
 ): Promise<void> {
   const own = named.filter(({ isAlone }) => isAlone === 1)
   if (own.length === 0) return

@@ -9,7 +9,7 @@ import type { PartValues, TablePart } from '../../ground/manifest/part.ts'
 export type EraserDeps = Pick<Base, 'store' | 'now' | 'log'>
 
 /** Erases up to `limit` rows and returns their number; 0 when none is left. */
-type Batch = (tx: Tx, limit: number) => Promise<number>
+type EraseBatch = (tx: Tx, limit: number) => Promise<number>
 
 export type Eraser = {
   values: PartValues
@@ -18,7 +18,7 @@ export type Eraser = {
   /** Counts the rows that are to go, for the percentage, unless an earlier run did. */
   count(parts: readonly TablePart[]): Promise<void>
   /** Runs batches until none is left. */
-  repeat(batch: Batch): Promise<void>
+  repeat(batch: EraseBatch): Promise<void>
   /** A transaction of the job. Rolled back if the job has lost its lease. */
   write<T>(act: (tx: Tx) => Promise<T>): Promise<T>
 }
@@ -52,7 +52,7 @@ export async function createEraser(
     progress = { erased: 0, total }
   }
 
-  async function repeat(batch: Batch): Promise<void> {
+  async function repeat(batch: EraseBatch): Promise<void> {
     const rules = { pace: PACE, heavyFor, job, until: 'none' as const }
     const erased = await sweep({ store }, rules, async (tx, limit, done) => {
       const count = await batch(tx, limit)

@@ -18,15 +18,15 @@ const POLL_MS = 50
 
 type Deps = Pick<Base, 'store' | 'log'>
 type Wait = { signal: AbortSignal; standstillMs?: number }
-type Place = { seq: number }
+type ReaderPlace = { seq: number }
 
 /** The place of the follower for the reputation of projects; no row if there is none. */
-const findPlace = statement<Place & { newest: number | null }>(
+const findPlace = statement<ReaderPlace & { newest: number | null }>(
   () => sql`select seq, (select max(seq) from events) as newest
     from event_followers where name = 'reputation'`,
 )
 
-const findBilling = statement<Place>(
+const findBilling = statement<ReaderPlace>(
   () => sql`select seq from event_followers where name = 'billing'`,
 )
 
@@ -62,7 +62,7 @@ export async function untilBilled(
 /** `findPlace`: where the follower is; undefined when it is far enough. */
 async function poll(
   { signal, standstillMs = STANDSTILL_MS }: Wait,
-  findPlace: () => Promise<Place | undefined>,
+  findPlace: () => Promise<ReaderPlace | undefined>,
 ): Promise<boolean> {
   let last = -1
   let movedAt = performance.now()

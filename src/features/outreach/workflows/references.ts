@@ -18,7 +18,7 @@ import type {
 } from '../../ground/manifest/reference.ts'
 
 type Scope = { projectId: string; limit?: number | undefined }
-type Found = { id: string; name: string }
+type NamedWorkflow = { id: string; name: string }
 
 export const WORKFLOW_REFERENCES: readonly ReferenceSource[] = [
   {
@@ -80,17 +80,29 @@ async function findSendingSteps(
 }
 
 /** Finds the workflows that an event starts, whether or not they are enabled. */
-function findStartedBy(queries: Queries, scope: Scope, eventName: string): Promise<Found[]> {
+function findStartedBy(
+  queries: Queries,
+  scope: Scope,
+  eventName: string,
+): Promise<NamedWorkflow[]> {
   return findWorkflows(queries, scope, inArray(workflows.triggerEvent, spellingsOf(eventName)))
 }
 
 /** Finds the workflows that a schedule starts for the members of a segment. */
-function findForSegment(queries: Queries, scope: Scope, segmentId: string): Promise<Found[]> {
+function findForSegment(
+  queries: Queries,
+  scope: Scope,
+  segmentId: string,
+): Promise<NamedWorkflow[]> {
   return findWorkflows(queries, scope, eq(workflows.segmentId, segmentId))
 }
 
 /** Finds the workflows with a step that fits. */
-function findByStep(queries: Queries, scope: Scope, fits: SQL | undefined): Promise<Found[]> {
+function findByStep(
+  queries: Queries,
+  scope: Scope,
+  fits: SQL | undefined,
+): Promise<NamedWorkflow[]> {
   const steps = queries
     .select({ id: workflowSteps.workflowId })
     .from(workflowSteps)
@@ -99,7 +111,11 @@ function findByStep(queries: Queries, scope: Scope, fits: SQL | undefined): Prom
 }
 
 /** Finds the steps that fit, named `Onboarding / Welcome mail`. */
-async function findSteps(queries: Queries, scope: Scope, fits: SQL | undefined): Promise<Found[]> {
+async function findSteps(
+  queries: Queries,
+  scope: Scope,
+  fits: SQL | undefined,
+): Promise<NamedWorkflow[]> {
   const rows = await queries
     .select({ id: workflowSteps.id, step: workflowSteps.name, workflow: workflows.name })
     .from(workflowSteps)
@@ -171,7 +187,7 @@ function isPresent({ projectId }: Scope): SQL | undefined {
   return and(eq(workflowSteps.projectId, projectId), isNull(workflowSteps.removedAt))
 }
 
-function findWorkflows(queries: Queries, scope: Scope, fits: SQL): Promise<Found[]> {
+function findWorkflows(queries: Queries, scope: Scope, fits: SQL): Promise<NamedWorkflow[]> {
   return queries
     .select({ id: workflows.id, name: workflows.name })
     .from(workflows)

@@ -40,7 +40,7 @@ const isPendingOfKind = sql`state = 'pending' and is_suspect = 0 and pending_kin
 /** Greater than every id. */
 const LAST_ID = '~'
 
-type Walk = {
+type PendingWalk = {
   /** Where the walk begins, in the order of lines. */
   from: SQL
   /** The number of lines that the walk looks at; all if absent. */
@@ -56,7 +56,7 @@ type Walk = {
  * come to the end. The lines are found one after the other in the index, so that a long line costs no
  * more than a short one.
  */
-export function firstOfLines({ from, maxLines, share }: Walk): SQL {
+export function firstOfLines({ from, maxLines, share }: PendingWalk): SQL {
   const ofLine = sql`${isPendingOfKind} and line = lines.line`
   const end = maxLines === undefined ? sql`` : sql`limit ${maxLines}`
   return sql`(with recursive lines (line) as (

@@ -18,10 +18,10 @@ import { parameter, statement } from '../../../../store/statement.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
 import { isReservedEvent } from '../../../ground/events/reserved.ts'
 
-type Kind = AnalyticsSubject['kind']
+type SubjectKind = AnalyticsSubject['kind']
 
 /** `day`: of the bucket (epoch ms). */
-type SubjectKey = { project: CountedProject; kind: Kind; name: string; day: number }
+type SubjectKey = { project: CountedProject; kind: SubjectKind; name: string; day: number }
 
 export type Subjects = {
   /** Finds or makes the subjects, in this order, and returns their numbers. */

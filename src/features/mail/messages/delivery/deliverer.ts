@@ -83,7 +83,7 @@ const SMALL_JUMP_MS = MINUTE_MS
  * A reading of both clocks. `at`: the monotonic clock. `leadMs`: how far the clock of the machine
  * was ahead of it.
  */
-type Reading = { at: number; leadMs: number }
+type ClockReading = { at: number; leadMs: number }
 
 /** `elapsed`: a monotonic clock in milliseconds. */
 export function createDeliverer(
@@ -139,7 +139,7 @@ export function createDeliverer(
  * monotonic clock in milliseconds.
  */
 export function createSteadyClock(now: Now, elapsed: () => number): Now {
-  let readings: Reading[] = []
+  let readings: ClockReading[] = []
 
   function read(): number {
     const at = elapsed()
@@ -153,7 +153,7 @@ export function createSteadyClock(now: Now, elapsed: () => number): Now {
   }
 
   /** Readings of the same minute are one, with the least lead. */
-  function add(reading: Reading): void {
+  function add(reading: ClockReading): void {
     const last = readings.at(-1)
     if (last === undefined || reading.at - last.at >= MINUTE_MS) readings.push(reading)
     else last.leadMs = Math.min(last.leadMs, reading.leadMs)

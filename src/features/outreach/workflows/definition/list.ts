@@ -70,7 +70,7 @@ export async function listWorkflows(deps: Deps, query: WorkflowQuery): Promise<W
   ])
   const lines = found.slice(0, pageSize)
   const last = found.length > pageSize ? lines.at(-1) : undefined
-  const cursorOf = ({ id, sortKey }: Line) =>
+  const cursorOf = ({ id, sortKey }: WorkflowLine) =>
     formatSortedCursor(deps, 'workflows', { sort, dir, sortKey, id, page })
   const listing = pageListing({
     lines,
@@ -86,7 +86,7 @@ export async function listWorkflows(deps: Deps, query: WorkflowQuery): Promise<W
   return { listing, page, total: counted[0]?.total ?? 0 }
 }
 
-type Line = { id: string; bytes: number; sortKey: string | number }
+type WorkflowLine = { id: string; bytes: number; sortKey: string | number }
 type Ordered = WorkflowQuery & Required<Pick<WorkflowQuery, 'sort' | 'dir'>>
 
 function findPlace(deps: Deps, { projectId, sort, dir, cursor }: Ordered) {
@@ -105,7 +105,7 @@ function findLines(
   { store }: Deps,
   query: Ordered & { page: number; pageSize: number },
   place: SortedPlace | undefined,
-): Promise<Line[]> {
+): Promise<WorkflowLine[]> {
   const key = sql<string | number>`${SORT_KEYS[query.sort]}`
   const id = sql`${workflows.id}`
   const { isAfter, order, limit, offset } = clausesOf({ ...query, key, id, place })

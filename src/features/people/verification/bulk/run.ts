@@ -68,7 +68,7 @@ const selectByIds = statement<{ id: string; address: string }>(
     and id in ${listOf(parameter('ids'))}`,
 )
 
-type Walk = { after: number; last: number; excluded: ReadonlySet<string> }
+type VerificationWalk = { after: number; last: number; excluded: ReadonlySet<string> }
 
 export async function runListVerification(deps: Deps, job: RunningJob): Promise<ListResult> {
   const payload = job.payload as ListPayload
@@ -183,7 +183,7 @@ async function* pagesOfList(
 async function* pagesOfScope(
   deps: AddressDeps,
   scope: ContactScope,
-  { after, last, excluded }: Walk,
+  { after, last, excluded }: VerificationWalk,
 ): AsyncGenerator<ListPage> {
   for await (const page of walkContacts(deps, scope, { after, size: PAGE })) {
     const end = page.at(-1)?.number ?? last
