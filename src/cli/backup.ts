@@ -10,6 +10,7 @@ import { type Backup, createBackup } from '../features/operation/backup/create/c
 import { type BackupAttempt, recordBackup } from '../features/operation/backup/record.ts'
 import { isAnotherRunning } from '../store/snapshot/backup-lock.ts'
 import { hasCurrentSchema } from '../store/snapshot/unmigrated.ts'
+import { requireAccess, requireWritable } from './engine/access.ts'
 import {
   type CommandContext,
   type Input,
@@ -18,7 +19,7 @@ import {
   withCore,
 } from './engine/command.ts'
 import { formatCommand } from './engine/command-line.ts'
-import { asFileOwner, requireAccess, requireWritable } from './engine/file-owner.ts'
+import { asFileOwner } from './engine/file-owner.ts'
 import { requireDatabase } from './engine/require-database.ts'
 import { writeOut } from './engine/terminal.ts'
 import { escapeControls, formatFields } from './engine/text.ts'

@@ -3,7 +3,7 @@
  * the command line. The code of a command is loaded when the command runs.
  */
 import { NOTICED_WITHIN_MS } from '../store/files/external-changes.ts'
-import type { CommandSpec } from './engine/command.ts'
+import type { CommandSpec, Result } from './engine/command.ts'
 
 /** The groups of commands and their descriptions in `pillarbox --help`. */
 export const GROUPS: Record<string, string> = {
@@ -225,7 +225,7 @@ export const COMMANDS: CommandSpec[] = [
     name: 'project security',
     summary: 'show bounces and complaints of a project, and the limits that they reach',
     args: ID_ARGUMENT,
-    load: async () => (await import('./project-security.ts')).projectSecurityCommand,
+    load: async () => (await import('./project.ts')).projectSecurityCommand,
   },
   {
     name: 'project keys',
@@ -244,34 +244,34 @@ export const COMMANDS: CommandSpec[] = [
     summary: 'delete a project and all of its data; asks for confirmation at a terminal',
     args: ID_ARGUMENT,
     options: [['--yes', 'do not ask']],
-    load: async () => (await import('./delete-project.ts')).deleteProjectCommand,
+    load: async () => (await import('./project.ts')).deleteProjectCommand,
   },
   {
     name: 'project member list',
     summary: 'list the members of a project, oldest first',
     args: ID_ARGUMENT,
-    load: async () => (await import('./project-member.ts')).listMembersCommand,
+    load: async () => (await import('./project.ts')).listMembersCommand,
   },
   {
     name: 'project member add',
     summary: 'add a user to a project',
     args: ID_ARGUMENT,
     options: [USER_OPTION, ['--role <role>', 'MEMBER (default) or ADMIN']],
-    load: async () => (await import('./project-member.ts')).addMemberCommand,
+    load: async () => (await import('./project.ts')).addMemberCommand,
   },
   {
     name: 'project member role',
     summary: 'change the role of a member; a new owner replaces the old one, who becomes an ADMIN',
     args: ID_ARGUMENT,
     options: [USER_OPTION, ['!--role <role>', 'MEMBER, ADMIN or OWNER']],
-    load: async () => (await import('./project-member.ts')).changeRoleCommand,
+    load: async () => (await import('./project.ts')).changeRoleCommand,
   },
   {
     name: 'project member remove',
     summary: 'remove a member from a project; not the owner',
     args: ID_ARGUMENT,
     options: [USER_OPTION],
-    load: async () => (await import('./project-member.ts')).removeMemberCommand,
+    load: async () => (await import('./project.ts')).removeMemberCommand,
   },
   {
     name: 'domain add',
@@ -507,6 +507,12 @@ export const COMMANDS: CommandSpec[] = [
   {
     name: 'version',
     summary: 'print the version',
-    load: async () => (await import('./version.ts')).versionCommand,
+    load: async () => versionCommand,
   },
 ]
+
+async function versionCommand(): Promise<Result> {
+  const { productVersion } = await import('../config/version.ts')
+  const json = { version: productVersion(), node: process.versions.node }
+  return { json, text: `pillarbox ${json.version} (Node.js ${json.node})` }
+}

@@ -11,10 +11,9 @@ import { errorResponse } from './exchange/error-response.ts'
 import type { ExchangeDeps } from './exchange/exchange.ts'
 import { respond } from './exchange/respond.ts'
 import { sendWhole } from './exchange/send-response.ts'
-import { readRequestTarget } from './request-target.ts'
 import { commonHeaders, PREFLIGHT_HEADERS } from './response.ts'
 import { METHODS, openOperation, openRoute, type Route } from './route.ts'
-import { createRouter, type Router } from './router.ts'
+import { createRouter, type Router, readRequestTarget } from './router.ts'
 
 /** Resolves when the request has its answer, or the first piece of one that is long. */
 export type AnswerRequest = (incoming: IncomingMessage, outgoing: ServerResponse) => Promise<void>

@@ -59,8 +59,14 @@ export async function describeApi(routes: readonly Route[], server: Server): Pro
 
 /** The tags with their descriptions, in the order of the table. */
 function listTags(routes: readonly Route[]) {
-  const names = new Set(routes.filter(({ isHidden }) => !isHidden).map(({ tag }) => tag))
-  return [...names].map((name) => ({ name, description: TAG_TEXTS[name] ?? name }))
+  const tags = Map.groupBy(
+    routes.filter(({ isHidden }) => !isHidden),
+    ({ tag }) => tag,
+  )
+  return [...tags].map(([name, own]) => {
+    const text = own.find(({ tagText }) => tagText !== undefined)?.tagText
+    return { name, description: text ?? name }
+  })
 }
 
 function describeRoute(route: Route) {
@@ -228,32 +234,6 @@ function refusalStatuses(route: Route): number[] {
   // The call reads a body that it does not take, and the body may arrive too slowly.
   if (expectsNoBody) statuses.add(408)
   return [...statuses].sort((one, other) => one - other)
-}
-
-const TAG_TEXTS: Readonly<Record<string, string>> = {
-  'Public API': 'Calls for applications: send an email, record an event, verify an address.',
-  Templates: 'Subjects and bodies in Liquid, which emails refer to by id.',
-  Domains: 'Domains to send from, with the DNS records that they need.',
-  Segments: 'Groups of contacts, selected by a condition or by hand.',
-  Campaigns: 'Emails to the contacts of an audience, each of whom gets one.',
-  Workflows: 'Graphs of steps that contacts walk through, each at its own pace.',
-  Emails: 'Every email of the project: where it stands, and what its receivers said.',
-  Suppressions: 'Addresses that the project does not send to.',
-  Events: 'Events that applications recorded or that the service emitted.',
-  Webhooks: 'Events sent to the systems of the project, signed as Standard Webhooks has it.',
-  Activity: 'The history of emails and contacts, with figures.',
-  Analytics:
-    'How mail fared: by day and hour, provider, campaign, link; and how often events happened.',
-  Contacts: 'Contacts with their data: one by one, in lists, in files and in bulk.',
-  Authentication: 'Logging in and out, signing up, and the links that the server mails.',
-  Users: 'The user who has logged in: sessions, second factor, settings.',
-  Projects: 'Projects, their keys, and what becomes of them.',
-  Billing: 'What a project may send and receive in a month, and what it pays for it.',
-  Members: 'The people of a project, and invitations to others.',
-  Security: 'The reputation of a project: bounces and complaints.',
-  Uploads: 'Images for emails, which the server serves.',
-  Requests: 'The log of the requests to the API.',
-  Service: 'The state of the server.',
 }
 
 const INTRODUCTION = `Programs send \`Authorization: Bearer <API_KEY>\`; the key identifies the project. People log in, and their \

@@ -3,15 +3,20 @@
  * name is repeated, the first one counts (section 2). Members that are no preference are passed over; nothing
  * is read after a quoted string that does not end.
  */
-import type { IncomingHttpHeaders } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
+
+/** Whether the client wants unknown names refused (RFC 7240, section 4.4). */
+export function wantsStrict({ headers }: Pick<IncomingMessage, 'headers'>): boolean {
+  return headers.prefer !== undefined && findPreference(headers, 'handling') === 'strict'
+}
 
 /**
  * The value in small letters, as the values that RFC 7240 defines are in any case; empty for a preference without
  * one. `name` is in small letters.
  */
-export function findPreference(headers: IncomingHttpHeaders, name: string): string | undefined {
+function findPreference(headers: IncomingHttpHeaders, name: string): string | undefined {
   const text = [headers.prefer ?? []].flat().join(',')
   for (const member of membersOf(text)) {
     const equals = member.indexOf('=')

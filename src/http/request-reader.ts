@@ -5,7 +5,10 @@
  */
 import type { IncomingMessage } from 'node:http'
 import { z } from 'zod'
+import { formatInstant, parseZoneless } from '../base/clock.ts'
 import { AppError, type FieldError, type FieldWarning, invalid } from '../base/errors.ts'
+import { unwrapped } from './name-tree.ts'
+import { wantsStrict } from './preference.ts'
 import type { HttpResponse } from './response.ts'
 import {
   createNameCheck,
@@ -14,10 +17,8 @@ import {
   type NameRules,
   type NamesFound,
   queryTreeOf,
-  wantsStrict,
 } from './unknown-names.ts'
 import { MAX_FIELD_ERRORS, validate } from './validation.ts'
-import { createTimeCheck } from './zoneless-times.ts'
 
 type Schemas<Query, Body> = {
   query?: z.ZodType<Query>
@@ -45,6 +46,11 @@ type ReadRequest<Query, Body> = {
   unknownNames: readonly FieldWarning[]
 }
 
+type TimeCheck = (request: {
+  query: Readonly<Record<string, string>>
+  body: unknown
+}) => FieldWarning[]
+
 type RequestReader<Query, Body> = {
   /** @throws AppError VALIDATION_ERROR */
   read(request: Request): ReadRequest<Query, Body>
@@ -52,6 +58,8 @@ type RequestReader<Query, Body> = {
   checkAnswer(request: Pick<Request, 'body' | 'warn'>, response: HttpResponse): HttpResponse
 }
 
+const QUERY_TIMES = ['from', 'to', 'startDate', 'endDate']
+const BODY_TIMES = ['scheduledFor', 'scheduledAt', 'since', 'until']
 const ACCEPT_CSV = 'For CSV send the header Accept: text/csv'
 
 export function createRequestReader<Query, Body>(
@@ -188,4 +196,46 @@ function placeOf({ field, suggestion }: FieldWarning): string {
 /** Whether the body has no such field at its top level. */
 function isAbsent(given: unknown, name: string): boolean {
   return name !== '' && !name.includes('.') && !Object.hasOwn(Object(given), name)
+}
+
+/**
+ * Warns of times in a request that name no time zone. They are read as UTC, which an author in another zone
+ * may not expect, so the answer names the instant that was understood. A day in a query is a whole day, and
+ * needs no zone. Undefined for an operation without times.
+ */
+function createTimeCheck({
+  query,
+  body,
+}: {
+  query?: z.ZodType | undefined
+  body?: z.ZodType | undefined
+}): TimeCheck | undefined {
+  const inQuery = namesIn(query, QUERY_TIMES)
+  const inBody = namesIn(body, BODY_TIMES)
+  if (inQuery.length + inBody.length === 0) return undefined
+  return (request) => {
+    const fields = (request.body ?? {}) as Readonly<Record<string, unknown>>
+    return [
+      ...inQuery.flatMap((name) => warnOfTime(name, request.query[name], { isDayWhole: true })),
+      ...inBody.flatMap((name) => warnOfTime(name, fields[name], { isDayWhole: false })),
+    ]
+  }
+}
+
+function namesIn(schema: z.ZodType | undefined, names: readonly string[]): string[] {
+  if (schema === undefined) return []
+  const { def } = unwrapped(schema)._zod
+  return def.type === 'object' ? names.filter((name) => Object.hasOwn(def.shape, name)) : []
+}
+
+function warnOfTime(
+  field: string,
+  value: unknown,
+  { isDayWhole }: { isDayWhole: boolean },
+): FieldWarning[] {
+  const time = typeof value === 'string' ? parseZoneless(value.trim()) : undefined
+  if (time === undefined || (time.isDay && isDayWhole)) return []
+  const message = `There is no time zone in it, so it was read as UTC: ${formatInstant(time.at)}`
+  const suggestion = 'Write Z at the end for UTC, or an offset such as +01:00'
+  return [{ field, message, suggestion }]
 }

@@ -96,6 +96,8 @@ type MemberCall<Query, Body> = CallBy<MemberCaller, Query, Body> & {
 
 type Shape<Query, Body> = {
   tag: string
+  /** What the operations of the tag are about; one of them says it. */
+  tagText?: string
   summary: string
   description?: string
   /** Descriptions of the path's parameters. */

@@ -6,13 +6,11 @@
  * something else than was asked for: those of `refused` and near `guarded`, those of strict bodies, and all
  * with `Prefer: handling=strict` (RFC 7240).
  */
-import type { IncomingMessage } from 'node:http'
 import type { z } from 'zod'
 import type { FieldError, FieldWarning, UnknownName } from '../base/errors.ts'
 import { findClosest } from '../config/layers/closest.ts'
 import { createKeptCheck, type KeptCheck } from './kept-values.ts'
 import { findUnknownNames, type NameTree, nameTreeOf, unwrapped } from './name-tree.ts'
-import { findPreference } from './preference.ts'
 
 /** The rules of an operation for names that its body does not have. */
 export type NameRules = {
@@ -166,11 +164,6 @@ const NO_NAMES: NameTree = {
   readOnly: new Map(),
   isOpen: false,
   members: undefined,
-}
-
-/** Whether the client wants unknown names refused (RFC 7240, section 4.4). */
-export function wantsStrict({ headers }: Pick<IncomingMessage, 'headers'>): boolean {
-  return headers.prefer !== undefined && findPreference(headers, 'handling') === 'strict'
 }
 
 /**

@@ -6,38 +6,24 @@ import { unknownCursor } from '../base/errors.ts'
 
 type Keyring = { seal(text: string): string; unseal(sealed: string): string }
 
-/** The list that a cursor is of. */
-export type CursorKind =
-  | 'campaigns'
-  | 'contacts'
-  | 'emails'
-  | 'events'
-  | 'recipients'
-  | 'requests'
-  | 'suppressions'
-  | 'templates'
-  | 'uploads'
-  | 'webhooks'
-  | 'workflows'
-
-/** `place`: any JSON value. */
+/** `list`: the name of the list that the cursor is of. `place`: any JSON value. */
 export function sealCursor(
   { keyring }: { keyring: Keyring },
-  kind: CursorKind,
+  list: string,
   place: unknown,
 ): string {
-  const text = JSON.stringify([kind, place])
+  const text = JSON.stringify([list, place])
   return Buffer.from(keyring.seal(text), 'base64').toString('base64url')
 }
 
 /** @throws AppError VALIDATION_ERROR for other texts, and for a cursor of another list */
 export function unsealCursor(
   { keyring }: { keyring: Keyring },
-  kind: CursorKind,
+  list: string,
   cursor: string,
 ): unknown {
   const [given, place] = unseal(keyring, cursor)
-  if (given !== kind) throw unknownCursor()
+  if (given !== list) throw unknownCursor()
   return place
 }
 

@@ -1,10 +1,11 @@
 /**
  * Calls every route with every kind of caller. The steps are those of the examples, so the records that
  * a call names exist and its body is valid: only the caller decides. A refused call changes nothing. An
- * allowed one answers as its example does, and changes the tables that `access-effects.ts` lists.
+ * allowed one answers as its example does, and changes the tables that its step names (`effects`), or those that
+ * `effectsOf` expects.
  */
 import assert from 'node:assert/strict'
-import { describe, it } from 'node:test'
+import { describe, it, test } from 'node:test'
 import { updateProject } from '../../src/features/tenancy/accounts/projects/projects.ts'
 import { endSessions } from '../../src/features/tenancy/accounts/sessions/sessions.ts'
 import { sessionCookieName } from '../../src/http/exchange/cookies.ts'
@@ -13,9 +14,9 @@ import { and, eq } from '../../src/store/drizzle.ts'
 import { memberships } from '../../src/store/schema/accounts.ts'
 import type { Role } from '../../src/store/schema/words.ts'
 import { addMember, addUser, logIn } from '../session.ts'
-import { EFFECTS, OPEN_PAGES } from './access-effects.ts'
 import { changedTables, digestTables } from './digest-tables.ts'
 import { match } from './example-match.ts'
+import { createExampleDns, type ExampleStep, exampleOptions } from './example-preparations.ts'
 import {
   callersOf,
   contentOf,
@@ -23,12 +24,9 @@ import {
   type ExampleRunner,
   type Headers,
 } from './example-runner.ts'
-import {
-  createExampleDns,
-  type ExampleStep,
-  exampleOptions,
-  exampleSequence,
-} from './example-sequence.ts'
+import { exampleSequence } from './example-sequence.ts'
+import { findRoute } from './listed-routes.ts'
+import { OPEN_PAGES } from './open-pages.ts'
 import { type StartedService, useService } from './service.ts'
 
 const NO_PROJECT = '0199a7c0-0000-7000-8000-0000000000fe'
@@ -91,17 +89,11 @@ const MATRIX: Readonly<Record<string, readonly Expectation[]>> = {
   'a page of another site': [noKey, null, null, null, null, null, null],
 }
 
-/** Reads by POST, which work on disabled projects. */
-const READS = new Set([
-  ...['POST /contacts/query', 'POST /contacts/lookup', 'POST /render', 'POST /segments/:id/check'],
-  ...['POST /campaigns/audience', 'POST /campaigns/:id/check', 'POST /workflows/:id/validate'],
-])
-
-function expectationOf({ name }: ExampleStep, kind: string): Expectation {
+/** `isRead`: also by POST. Such operations work on disabled projects. */
+function expectationOf({ name }: ExampleStep, kind: string, isRead: boolean): Expectation {
   const callers = callersOf(name)
-  const isRead = name.startsWith('GET ')
   if (kind === 'a page of another site') {
-    if (isRead) return null
+    if (name.startsWith('GET ')) return null
     if (callers === 'anyone') return name.startsWith('POST /auth/') ? forbidden : null
     return GROUPS[callers] === 0 ? noKey : forbidden
   }
@@ -122,9 +114,8 @@ function refine(
     case 'the key of another project':
       return isData && /:(id|\w+Id)\b/.test(name) ? [404, 'any'] : undefined
     case 'the key of a disabled project':
-      return isData && !isRead && !READS.has(name) ? disabled : undefined
+      return isData && !isRead ? disabled : undefined
     case 'a member of a disabled project':
-      if (READS.has(name)) return undefined
       return ['member', 'admin'].includes(callers) && !isRead ? disabled : undefined
     case 'an unverified admin':
       return callers === 'session' ? null : undefined
@@ -215,7 +206,19 @@ async function perform(
     match(example.response, contentOf(answer), runner.bindings)
   }
   const changed = changedTables(before, await digestTables(started.service.core))
-  assert.deepEqual(changed, EFFECTS[step.name] ?? [], 'see access-effects.ts')
+  assert.deepEqual(changed, effectsOf(started, step, example), 'a step may name its `effects`')
+}
+
+/** The tables that a call changes, in order. */
+function effectsOf(
+  { service }: StartedService,
+  { name, effects }: ExampleStep,
+  { response }: { response?: unknown },
+): readonly string[] {
+  if (effects !== undefined) return effects
+  if (findRoute(service.core, name).isRead) return []
+  if (Object(response).jobId !== undefined) return ['jobs']
+  return [name.split('/')[1]?.replaceAll('-', '_') ?? '']
 }
 
 type Stages = ReturnType<typeof useStage>
@@ -231,9 +234,10 @@ async function callRefused(
   const before = await digestTables(core)
   // Only where the server can send mail must users verify their addresses.
   const { mailProject } = core.config.accounts
+  const { isRead } = findRoute(core, step.name)
   core.config.accounts.mailProject = mailProject ?? NO_PROJECT
   for (const [kind, headers] of Object.entries(stage.callers)) {
-    const expected = expectationOf(step, kind)
+    const expected = expectationOf(step, kind, isRead)
     if (expected === null) continue
     const { status, body } = await send(headers)
     const [code] = expected[1] === 'any' ? ['any'] : [body.error?.code]
@@ -347,8 +351,8 @@ function walkChanges(performAs: typeof performAsOwner): void {
 }
 
 /** All callers of such a route can read the same. */
-function isOnlyRead({ name }: ExampleStep): boolean {
-  return name.startsWith('GET ') && !(name in EFFECTS)
+function isOnlyRead({ name, effects }: ExampleStep): boolean {
+  return name.startsWith('GET ') && effects === undefined
 }
 
 /** Whether a member may call the route in a project. A step with a cookie of its own needs that one. */
@@ -357,23 +361,10 @@ function takesMember(step: ExampleStep, callers: Callers): boolean {
   return step.cookie === undefined && groups.includes(callers)
 }
 
-describe('the walk', () => {
-  it('goes over every route: those with examples, and the pages', () => {
-    const names = ROUTES.map(([method, path]) => `${method} ${path}`)
-    const walked = new Set([...exampleSequence.map(({ name }) => name), ...OPEN_PAGES])
-    const left = names.filter((name) => !walked.has(name))
-    assert.deepEqual(left, [], 'a new route needs an example, or a row in access-effects.ts')
-    const outdated = [...OPEN_PAGES, ...Object.keys(EFFECTS)].filter(
-      (name) => !names.includes(name),
-    )
-    assert.deepEqual(outdated, [])
-  })
-
-  it('knows the effect of every route that is not only read', () => {
-    const changing = exampleSequence.filter(({ name }) => !name.startsWith('GET '))
-    assert.deepEqual(
-      changing.filter(({ name }) => !(name in EFFECTS)).map(({ name }) => name),
-      [],
-    )
-  })
+test('the walk has no page that is no route', () => {
+  const names = ROUTES.map(([method, path]) => `${method} ${path}`)
+  assert.deepEqual(
+    OPEN_PAGES.filter((name) => !names.includes(name)),
+    [],
+  )
 })

@@ -8,8 +8,9 @@ import { prepareSandbox } from '../../src/features/tenancy/accounts/projects/san
 import { ROUTES } from '../../src/http/route-table.ts'
 import { users } from '../../src/store/schema/accounts.ts'
 import { useCheapPasswords } from './cheap-passwords.ts'
+import { createExampleDns, exampleOptions } from './example-preparations.ts'
 import { createExampleRunner, type ExampleRunner } from './example-runner.ts'
-import { createExampleDns, exampleOptions, exampleSequence } from './example-sequence.ts'
+import { exampleSequence } from './example-sequence.ts'
 import { startService } from './service.ts'
 
 /** Examples that need what only the reader has, and what it is. */

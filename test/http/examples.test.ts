@@ -25,11 +25,5 @@ test('every described operation has an example, and all examples run here', () =
     Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
   )
   const shown = exampleSequence.map(({ name }) => name.replaceAll(/:(\w+)/g, '{$1}'))
-  const without = described.filter((name) => !shown.includes(name))
-  const outdated = shown.filter((name) => !described.includes(name))
-  assert.deepEqual(
-    { without, outdated },
-    { without: [], outdated: [] },
-    'an operation needs `example` in src/http/routes and a step in test/http/example-sequence.ts',
-  )
+  assert.deepEqual(shown.toSorted(), described.toSorted())
 })

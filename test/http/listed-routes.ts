@@ -19,9 +19,14 @@ export function listRoutes(core: TestCore): Route[] {
 /** `POST /v1/send` */
 export const nameOf = ({ method, path }: Pick<Route, 'method' | 'path'>) => `${method} ${path}`
 
+/** @throws TypeError for a name of no route */
+export function findRoute(core: TestCore, name: string): Route {
+  const route = listRoutes(core).find((each) => nameOf(each) === name)
+  if (route === undefined) throw new TypeError(`${name} is no route`)
+  return route
+}
+
 /** The example of the operation of this name, if it has one. */
 export function findExample(core: TestCore, name: string): OperationExample | undefined {
-  return listRoutes(core)
-    .find((route) => nameOf(route) === name)
-    ?.example?.()
+  return findRoute(core, name).example?.()
 }

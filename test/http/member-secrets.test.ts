@@ -12,8 +12,9 @@ import { webhookEndpoints, webhookSigningSecrets } from '../../src/store/schema/
 import { workflowSteps, workflows } from '../../src/store/schema/workflows.ts'
 import { addMember, addUser, logIn } from '../session.ts'
 import { bindIds } from './example-match.ts'
+import { createExampleDns, exampleOptions } from './example-preparations.ts'
 import { contentOf, createExampleRunner, type Headers } from './example-runner.ts'
-import { createExampleDns, exampleOptions, exampleSequence } from './example-sequence.ts'
+import { exampleSequence } from './example-sequence.ts'
 import { useService } from './service.ts'
 
 const AUTHORIZATION = 'Bearer sentinel-of-a-step'

@@ -22,8 +22,9 @@ import {
 import { addMember, addUser, logIn } from '../session.ts'
 import { setEmails } from '../set-emails.ts'
 import { match } from './example-match.ts'
+import { createExampleDns, exampleOptions } from './example-preparations.ts'
 import { contentOf, createExampleRunner, type Headers } from './example-runner.ts'
-import { createExampleDns, exampleOptions, exampleSequence } from './example-sequence.ts'
+import { exampleSequence } from './example-sequence.ts'
 import { useService } from './service.ts'
 
 const dns = createExampleDns()

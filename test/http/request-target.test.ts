@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { IncomingMessage } from 'node:http'
 import { test } from 'node:test'
-import { readRequestTarget } from '../../src/http/request-target.ts'
+import { readRequestTarget } from '../../src/http/router.ts'
 
 function read(url: string, host: string | null = 'mail.test', httpVersion = '1.1') {
   const rawHeaders = host === null ? [] : ['Host', host]

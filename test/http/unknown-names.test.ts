@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { z } from 'zod'
-import { createNameCheck, type NameRules, wantsStrict } from '../../src/http/unknown-names.ts'
+import { wantsStrict } from '../../src/http/preference.ts'
+import { createNameCheck, type NameRules } from '../../src/http/unknown-names.ts'
 
 const body = z.object({
   name: z.string(),

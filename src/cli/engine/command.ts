@@ -95,16 +95,16 @@ export async function withCoreAsIs<T>(
 ): Promise<T> {
   const loaded = await context.configuration.load()
   const { config } = loaded
-  const [{ openCore }, { createLog }, owner, { waitForServedSchema }, { requireDatabase }] =
+  const [{ openCore }, { createLog }, { asFileOwner }, { requireAccess }, database] =
     await Promise.all([
       import('../../core/open-core.ts'),
       import('../../base/log.ts'),
       import('./file-owner.ts'),
-      import('./served-schema.ts'),
+      import('./access.ts'),
       import('./require-database.ts'),
     ])
   const run = async () => {
-    await waitForServedSchema(config)
+    await database.waitForServedSchema(config)
     const core = await openCore(config, { log: createLog('fatal') })
     try {
       return await act(core)
@@ -112,8 +112,8 @@ export async function withCoreAsIs<T>(
       await core.close()
     }
   }
-  owner.requireAccess(config)
-  requireDatabase(loaded, context.terminal, context)
+  requireAccess(config)
+  database.requireDatabase(loaded, context.terminal, context)
   const isFinal = context.terminal.isWholeProcess
-  return owner.asFileOwner(config, run, { isFinal, makesDataDir: true })
+  return asFileOwner(config, run, { isFinal, makesDataDir: true })
 }

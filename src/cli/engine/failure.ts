@@ -4,6 +4,7 @@ import { AppError, describeError } from '../../base/errors.ts'
 import { describeUnreadable, isRefused, presentUser, runAs } from '../../config/file-access.ts'
 import { describeDatabaseError } from '../../store/database-error.ts'
 import { UsageError } from './command.ts'
+import { formatCommand } from './command-line.ts'
 import type { Terminal } from './terminal.ts'
 import { escapeControls } from './text.ts'
 
@@ -62,7 +63,8 @@ function explain(error: unknown, typed: Typed): Failure {
 }
 
 /** Lists the fields of a validation error instead of its suggestion, which is written for the API. */
-function explainAppError({ code, message, fields, suggestion }: AppError, typed: Typed): Failure {
+function explainAppError(error: AppError, typed: Typed): Failure {
+  const { code, message, fields, suggestion = adviseOnId(error) } = error
   if (fields !== undefined) {
     const lines = fields.map((one) => `  ${one.field}: ${one.message}`)
     return { code, message: 'Not valid.', details: { errors: fields }, lines, status: 2 }
@@ -70,6 +72,21 @@ function explainAppError({ code, message, fields, suggestion }: AppError, typed:
   if (suggestion === undefined) return { code, message, status: 1 }
   const advice = typed(suggestion)
   return { code, message, details: { suggestion: advice }, lines: [advice], status: 1 }
+}
+
+/**
+ * Advice for an operator who named a project or an email by something else than its id: the command that lists
+ * the ids.
+ */
+function adviseOnId({ code, details }: AppError): string | undefined {
+  if (code !== 'RESOURCE_NOT_FOUND') return undefined
+  const id = String(details?.id)
+  if (details?.resource === 'project') {
+    return `A project is named by its id: ${formatCommand(['project', 'list'])}`
+  }
+  if (details?.resource !== 'email') return undefined
+  const list = id.includes('@') ? ['queue', 'list', '--to', id] : ['queue', 'list']
+  return `An email is named by its id: ${formatCommand(list)}`
 }
 
 const SYSTEM_ADVICE: Record<string, string> = {

@@ -8,9 +8,7 @@
  * one command therefore gives up root for good; a process that runs several takes root back.
  */
 import {
-  accessSync,
   chmodSync,
-  constants,
   lchownSync,
   mkdirSync,
   readdirSync,
@@ -20,18 +18,9 @@ import {
 } from 'node:fs'
 import path from 'node:path'
 import sea from 'node:sea'
-import { AppError } from '../../base/errors.ts'
 import type { Config } from '../../config/config.ts'
-import {
-  describeUnreadable,
-  isRefused,
-  presentUser,
-  runAs,
-  statOf,
-} from '../../config/file-access.ts'
-import { quoteWord } from '../../config/shell-word.ts'
-import { PROGRAM_PLACE } from '../systemd/unit.ts'
-import { explainStrayFiles } from './stray-files.ts'
+import { statOf } from '../../config/file-access.ts'
+import { explainRefusal, explainStrayFiles, requireReachable } from './access.ts'
 import { refuseSystemFolder } from './system-folder.ts'
 
 export type FileOwner = { uid: number; gid: number }
@@ -88,57 +77,6 @@ export async function asFileOwner<T>(
 /** The executable, or the source file that Node was started with. */
 function programFile(): string {
   return sea.isSea() ? process.execPath : (process.argv[1] ?? process.execPath)
-}
-
-/** Node looks for files around the program while it runs. @throws AppError FORBIDDEN */
-function requireReachable(program: string): void {
-  if (statOf(program) !== undefined) return
-  const { obstacle } = describeUnreadable(program)
-  const text = `${capitalised(presentUser())}, who owns the files of the server and as whom commands of root run, cannot enter ${obstacle}, where the program is.`
-  const suggestion = sea.isSea()
-    ? `Move the executable: mv ${quoteWord(program)} ${PROGRAM_PLACE}`
-    : 'Move the program to a folder that every user can enter.'
-  throw new AppError('FORBIDDEN', text, { suggestion })
-}
-
-/** @throws AppError FORBIDDEN for a user who cannot read `data_dir` */
-export function requireAccess({ dataDir }: Pick<Config, 'dataDir'>): void {
-  try {
-    accessSync(dataDir, constants.R_OK | constants.X_OK)
-  } catch (error) {
-    if (!isRefused(error)) return
-    const { obstacle, ownerUid } = describeUnreadable(dataDir)
-    throw new AppError('FORBIDDEN', `${capitalised(presentUser())} cannot use ${obstacle}.`, {
-      suggestion: `${capitalised(runAs(ownerUid, dataDir))}.`,
-      cause: error,
-    })
-  }
-}
-
-/** @throws AppError FORBIDDEN with that suggestion if the present user cannot write to `folder` */
-export function requireWritable(folder: string, suggestion: string): void {
-  try {
-    accessSync(folder, constants.W_OK | constants.X_OK)
-  } catch (error) {
-    if (!isRefused(error)) return
-    const text = `${capitalised(presentUser())} cannot write to ${folder}.`
-    throw new AppError('FORBIDDEN', text, { suggestion, cause: error })
-  }
-}
-
-/**
- * Adds advice to an error of access: the command runs as the owner of the files, and this user was refused,
- * not the user who gave the command.
- */
-function explainRefusal(error: unknown): never {
-  if (!isRefused(error) || !(error instanceof Error) || !('path' in error)) throw error
-  const user = presentUser()
-  const advice = `Commands of root run as ${user}, who owns the files of the server: give the file to this user, or choose another place.`
-  throw Object.assign(error, { advice })
-}
-
-function capitalised(text: string): string {
-  return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`
 }
 
 /**

@@ -13,7 +13,6 @@ import {
 } from './command.ts'
 import { typedLike } from './command-line.ts'
 import { findConfiguration } from './configuration.ts'
-import { adviseNotFound } from './not-found.ts'
 import { suggestCommands, suggestOption } from './suggest.ts'
 import type { Terminal } from './terminal.ts'
 import { escapeControls } from './text.ts'
@@ -60,7 +59,7 @@ export async function runProgram(
       if (missing.length > 0) throw wrongUsage(command, describeMissing(missing))
       const run = await spec.load()
       const act = () => run({ ...toContext(terminal, program), typed }, toInput(command))
-      result = await explained(command, act)
+      result = await withUsage(command, act)
     })
   }
   try {
@@ -132,13 +131,13 @@ function describeMissing(missing: readonly string[]): string {
   return `missing: ${missing.join(', ')}`
 }
 
-/** Adds the command's usage to a UsageError that the command itself throws, and advice to other errors. */
-async function explained<T>(command: CommanderCommand, act: () => Promise<T>): Promise<T> {
+/** Adds the command's usage to a UsageError that the command itself throws. */
+async function withUsage<T>(command: CommanderCommand, act: () => Promise<T>): Promise<T> {
   try {
     return await act()
   } catch (error) {
     if (error instanceof UsageError) error.usage ??= usageOf(command)
-    throw adviseNotFound(error)
+    throw error
   }
 }
 

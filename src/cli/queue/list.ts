@@ -22,16 +22,33 @@ import {
   withCore,
 } from '../engine/command.ts'
 import { formatCommand } from '../engine/command-line.ts'
-import { formatTime } from '../engine/text.ts'
+import type { Terminal } from '../engine/terminal.ts'
+import { escapeControls, formatTable, formatTime, shorten, widthOf, wrap } from '../engine/text.ts'
 import { readLimit } from '../options/list-options.ts'
 import { describeRecipient, findAboutRecipient } from './about-recipient.ts'
-import { formatQueueRows, type QueueRow } from './format-list.ts'
 import { createLiveSource, describeSilence } from './live.ts'
 import { readDomain } from './operate.ts'
 
 const DEFAULT_LIMIT = 1_000
+const HEAD = ['ID', 'STATE', 'TRIES', 'NEXT', 'FROM', 'TO', 'SUBJECT', 'REASON']
+const MAX_SUBJECT = 50
+const MAX_REASON = 160
+/** Used if the terminal does not know its width and reports 0. */
+const DEFAULT_COLUMNS = 80
+const INDENT = '  '
 
 export type ListedEmail = QueuedEmail & Explanation
+
+type QueueRow = {
+  id: string
+  state: string
+  tries: string
+  next: string
+  from: string
+  to: string
+  subject: string
+  reason: string
+}
 
 export async function listQueueCommand(context: CommandContext, input: Input): Promise<Result> {
   const selection = readSelection(input)
@@ -92,6 +109,27 @@ export function formatNext(nextAttemptAt: number | null, now: number): string | 
   return nextAttemptAt <= now ? 'due now' : formatTime(nextAttemptAt)
 }
 
+/**
+ * A table with one line for each email, which programs read. A terminal that is too narrow for the table gets a
+ * block for each email, with the addresses and the reason on lines of their own. Reasons are shortened only at a
+ * terminal, and only without `isWhole`.
+ */
+export function formatQueueRows(
+  rows: readonly QueueRow[],
+  { stdout, isWhole }: { stdout: Terminal['stdout']; isWhole: boolean },
+): string {
+  const isTerminal = stdout.isTTY === true
+  const table = formatTable(
+    HEAD,
+    rows.map((row) => toCells(row, isWhole || !isTerminal)),
+    'No matching mail.',
+  )
+  if (!isTerminal || rows.length === 0) return table
+  const columns = stdout.columns || DEFAULT_COLUMNS
+  const isFitting = table.split('\n').every((line) => widthOf(line) <= columns)
+  return isFitting ? table : formatBlocks(rows, columns)
+}
+
 function toRow(email: ListedEmail, now: number): QueueRow {
   return {
     id: email.id,
@@ -103,6 +141,27 @@ function toRow(email: ListedEmail, now: number): QueueRow {
     subject: email.subject,
     reason: email.reason,
   }
+}
+
+function toCells(row: QueueRow, isWhole: boolean): string[] {
+  const { id, state, tries, next, from, to, subject, reason } = row
+  const said = isWhole ? reason : shorten(reason, MAX_REASON)
+  return [id, state, tries, next, from, to, shorten(subject, MAX_SUBJECT), said]
+}
+
+/** The first line of a block has the cells whose width is known. */
+function formatBlocks(rows: readonly QueueRow[], columns: number): string {
+  const short = rows.map(({ id, state, tries, next }) => [id, state, tries, next])
+  const [head = '', ...lines] = formatTable(HEAD.slice(0, 4), short, '').split('\n')
+  const blocks = rows.map(({ from, to, subject, reason }, index) =>
+    [
+      lines[index] ?? '',
+      ...[`to ${to}, from ${from}: ${shorten(subject, MAX_SUBJECT)}`, reason].flatMap((text) =>
+        wrap(escapeControls(text), columns - INDENT.length).map((line) => INDENT + line),
+      ),
+    ].join('\n'),
+  )
+  return [head, ...blocks].join('\n\n')
 }
 
 /** `total`: null if there are more emails and they were not counted. */

@@ -4,7 +4,7 @@
  */
 
 import { unknownCursor } from '../../base/errors.ts'
-import { type CursorKind, sealCursor, unsealCursor } from '../../records/cursor.ts'
+import { sealCursor, unsealCursor } from '../../records/cursor.ts'
 import { MAX_CURSOR_LENGTH } from '../../records/limits.ts'
 import { asc, desc, type SQL, sql } from '../../store/drizzle.ts'
 import { isUuid } from '../../store/ids.ts'
@@ -23,10 +23,10 @@ type Deps = Pick<Base, 'keyring'>
  */
 export function formatSortedCursor(
   deps: Deps,
-  kind: CursorKind,
+  list: string,
   { sort, dir, sortKey, id, page }: Order & SortedPlace,
 ): string {
-  const sealed = sealCursor(deps, kind, [sort, dir, sortKey, id, page])
+  const sealed = sealCursor(deps, list, [sort, dir, sortKey, id, page])
   return sealed.length <= MAX_CURSOR_LENGTH ? sealed : id
 }
 
@@ -36,7 +36,7 @@ export function formatSortedCursor(
  */
 export async function parseSortedCursor(
   deps: Deps,
-  kind: CursorKind,
+  list: string,
   {
     sort,
     dir,
@@ -49,7 +49,7 @@ export async function parseSortedCursor(
     if (sortKey === undefined) throw unknownCursor()
     return { sortKey, id: cursor, page: 1 }
   }
-  const place = unsealCursor(deps, kind, cursor) as [string, string, SortKey, string, number]
+  const place = unsealCursor(deps, list, cursor) as [string, string, SortKey, string, number]
   const [sortedBy, direction, sortKey, id, page] = place
   if (sortedBy !== sort || direction !== dir) throw unknownCursor()
   return { sortKey, id, page }

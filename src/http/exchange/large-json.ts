@@ -1,13 +1,19 @@
 /**
- * JSON responses of records that may be large, such as a template with its body. A large response is
+ * JSON responses of records that may be large, such as a template with its body, or a job. A large response is
  * serialized piece by piece while it is sent, so that it does not block the event loop.
  */
+import type { Core } from '../../core/core.ts'
+import { findJobBytes } from '../../features/ground/job-bytes.ts'
 import { MAX_OUTPUT_LENGTH } from '../../formats/template/limits.ts'
 import { type HttpResponse, json } from '../response.ts'
+import type { ProjectCall } from '../route.ts'
 import { isShort, LEVELS, lengthOf, PIECE_LENGTH, piecesOf } from './json-pieces.ts'
 
 /** The memory of a record until its size is known: twice a large text. */
 export const RECORD_ANSWER_BYTES = 4 * 1024 * 1024
+
+/** `answerBytes` of the operations that show a job. */
+export const JOB_ANSWER_BYTES = RECORD_ANSWER_BYTES
 
 /** The memory of a rendered text until its size is known. */
 export const RENDERED_ANSWER_BYTES = 2 * MAX_OUTPUT_LENGTH
@@ -21,6 +27,21 @@ export function largeJson(status: number, value: unknown): HttpResponse {
   if (second === undefined) return { status, headers, value, body: first }
   const reservedBytes = 2 * lengthOf(value)
   return { status, headers, value, body: streamChunks([first, second], chunks), reservedBytes }
+}
+
+/**
+ * Waits for memory for the job of the path, and shows what `find` returns for it. The parameters and the result of
+ * a job may be as large as its request was.
+ */
+export async function jobResponse(
+  core: Core,
+  call: ProjectCall<unknown, unknown>,
+  find: (jobId: string) => Promise<unknown>,
+): Promise<HttpResponse> {
+  const { jobId = '' } = call.params
+  const bytes = await findJobBytes(core, jobId)
+  if (2 * bytes > JOB_ANSWER_BYTES) await call.reserve(2 * bytes)
+  return largeJson(200, await find(jobId))
 }
 
 async function* streamChunks(

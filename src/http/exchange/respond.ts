@@ -17,10 +17,11 @@ import { clientLeft, currentOwner } from '../../turns/owner.ts'
 import { nextTurn } from '../../work/loop-turns.ts'
 import { type BodyLimits, isBodyless, readForm, readJson, readJsonIfAny } from '../body/body.ts'
 import type { BodyStream } from '../body/body-stream.ts'
+import { wantsStrict } from '../preference.ts'
 import type { HttpResponse } from '../response.ts'
 import type { RawCall, Route } from '../route.ts'
 import { isLongUnderWay, respondAndLinger, sendContinueFor } from '../server/unread-body.ts'
-import { judgeNames, toStrayNames, wantsStrict } from '../unknown-names.ts'
+import { judgeNames, toStrayNames } from '../unknown-names.ts'
 import { admit, admitAfterBody } from './admission.ts'
 import { FREE_ANSWER_BYTES } from './answer-allowance.ts'
 import { COMPRESSION_BYTES } from './compression/compress-pieces.ts'
@@ -37,8 +38,13 @@ import {
   whileReading,
 } from './exchange.ts'
 import { idempotentPath } from './key-rights.ts'
-import { piecesOfOctets, WHOLE_BYTES } from './octet-pieces.ts'
-import { type BodyEnd, sendPieces, sendWhole } from './send-response.ts'
+import {
+  type BodyEnd,
+  piecesOfOctets,
+  sendPieces,
+  sendWhole,
+  WHOLE_BYTES,
+} from './send-response.ts'
 import { withWarnings } from './warnings.ts'
 
 /** The forms of the hosted pages have one short field. */

@@ -31,6 +31,10 @@ type PiecesOut = {
   nextTurn?(): Promise<void>
 }
 
+const PIECE_BYTES = 128 * 1024
+/** Longer bodies are sent in pieces. */
+export const WHOLE_BYTES = 2 * PIECE_BYTES
+
 /** Statuses of responses without a body (RFC 9110, section 6.4.1). */
 const BODYLESS: ReadonlySet<number> = new Set([204, 304])
 
@@ -99,6 +103,12 @@ async function sendBody(
     end(error)
     cut()
   }
+}
+
+/** Octets in pieces, so that a client that takes them slowly has one piece in the buffers of its connection. */
+export async function* piecesOfOctets(octets: Uint8Array): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < octets.length; at += PIECE_BYTES)
+    yield octets.subarray(at, at + PIECE_BYTES)
 }
 
 /** Ends the production of a body that has no reader any more; its errors do not matter. */

@@ -2,10 +2,10 @@
  * Responses that are JSON, or CSV (RFC 4180, UTF-8) for a client that prefers it. Text that a spreadsheet
  * program would take for a formula is escaped, as in every export.
  */
+import { parseAccept } from 'hono/utils/accept'
 import { writeText } from '../../features/people/import-export/csv/cell.ts'
 import { writeRecord } from '../../features/people/import-export/csv/writer.ts'
 import type { HttpResponse } from '../response.ts'
-import { prefers } from './accepts.ts'
 import { largeJson } from './large-json.ts'
 
 export type Table = {
@@ -16,9 +16,21 @@ export type Table = {
   rows: readonly Readonly<Record<string, unknown>>[]
 }
 
+type MediaRange = ReturnType<typeof parseAccept>[number]
+
 export const CSV_TYPE = 'text/csv'
 
 const VARY = { vary: 'Accept' }
+
+/**
+ * Whether a client prefers `type` to JSON. JSON is for clients that take both equally, that take anything,
+ * or that name neither (RFC 9110, section 12.5.1).
+ */
+export function prefers(type: string, accept: string | undefined): boolean {
+  if (accept === undefined) return false
+  const ranges = parseAccept(accept)
+  return qualityOf(type, ranges) > qualityOf('application/json', ranges)
+}
 
 /** `accept`: the header field of the request. */
 export function jsonOrTable(
@@ -63,4 +75,14 @@ export function csvResponse({ name, columns, rows }: Table): HttpResponse {
 function toCell(value: unknown): string {
   if (value === null || value === undefined) return ''
   return typeof value === 'string' ? writeText(value) : String(value)
+}
+
+/** The most specific range that matches counts; 0 without one. */
+function qualityOf(type: string, ranges: readonly MediaRange[]): number {
+  const [group = ''] = type.split('/')
+  for (const wanted of [type, `${group}/*`, '*/*']) {
+    const found = ranges.find((range) => range.type.toLowerCase() === wanted)
+    if (found !== undefined) return found.q
+  }
+  return 0
 }

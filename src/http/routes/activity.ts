@@ -39,7 +39,10 @@ const upcomingQuery = z.object({
   daysAhead: countParameter({ fallback: 30, cap: 90 }),
 })
 
-const shared = { tag: 'Activity' } as const
+const shared = {
+  tag: 'Activity',
+  tagText: 'The history of emails and contacts, with figures.',
+} as const
 
 export const list = ({ core }: RouteDeps) =>
   projectOperation({

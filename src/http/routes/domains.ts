@@ -9,7 +9,10 @@ import { largeJson, RECORD_ANSWER_BYTES } from '../exchange/large-json.ts'
 import { json } from '../response.ts'
 import { projectOperation, type RouteDeps } from '../route.ts'
 
-const shared = { tag: 'Domains' } as const
+const shared = {
+  tag: 'Domains',
+  tagText: 'Domains to send from, with the DNS records that they need.',
+} as const
 
 export const list = ({ core }: RouteDeps) =>
   projectOperation({

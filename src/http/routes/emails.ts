@@ -20,7 +20,10 @@ import { toWarningTexts } from '../unknown-names.ts'
 import { uuidKeyOf } from '../uuid-key.ts'
 import * as examples from './email-examples.ts'
 
-const shared = { tag: 'Emails' } as const
+const shared = {
+  tag: 'Emails',
+  tagText: 'Every email of the project: where it stands, and what its receivers said.',
+} as const
 
 const PIECE_BYTES = 128 * 1024
 

@@ -57,7 +57,10 @@ const eventBody = z
     if (email === undefined) missing('email')
   })
 
-const shared = { tag: 'Events' } as const
+const shared = {
+  tag: 'Events',
+  tagText: 'Events that applications recorded or that the service emitted.',
+} as const
 /** The memory of a row with a name, beside the name. */
 const NAMED_BYTES = 64
 const nameParam = { eventName: 'Percent-encoded' }

@@ -11,7 +11,7 @@ import { json } from '../response.ts'
 import { type Call, openOperation, type RouteDeps } from '../route.ts'
 import { createAddressList, isDirect } from '../server/client-address.ts'
 
-const shared = { tag: 'Service' } as const
+const shared = { tag: 'Service', tagText: 'The state of the server.' } as const
 
 export const showHealth = (deps: RouteDeps) => {
   const { core } = deps

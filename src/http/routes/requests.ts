@@ -7,6 +7,7 @@ import { projectOperation, type RouteDeps } from '../route.ts'
 export const list = ({ core }: RouteDeps) =>
   projectOperation({
     tag: 'Requests',
+    tagText: 'The log of the requests to the API.',
     summary: 'List the requests to this project, newest first',
     description:
       'Requests with a key of the project, and of members who have logged in. A line appears about a second after its response, and is deleted after `retention.request_log_days`. A page of a rare combination of filters may be short although there are more: go on until `cursor` is null.',

@@ -7,6 +7,7 @@ import { memberOperation, projectOperation, type RouteDeps } from '../route.ts'
 
 const shared = {
   tag: 'Security',
+  tagText: 'The reputation of a project: bounces and complaints.',
   params: { id: 'The id of the project' },
   description:
     'A project whose hard bounces or complaints become critical is disabled automatically.',

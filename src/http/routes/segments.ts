@@ -47,7 +47,10 @@ const names = {
   },
 }
 
-const shared = { tag: 'Segments' } as const
+const shared = {
+  tag: 'Segments',
+  tagText: 'Groups of contacts, selected by a condition or by hand.',
+} as const
 
 export const list = ({ core }: RouteDeps) =>
   projectOperation({

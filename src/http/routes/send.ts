@@ -272,6 +272,7 @@ export const send = ({ core }: RouteDeps) => {
   const findFaults = createTemplateChecker(core.outbound)
   return projectOperation({
     tag: 'Public API',
+    tagText: 'Calls for applications: send an email, record an event, verify an address.',
     summary: 'Send an email to one or more recipients',
     description:
       'Needs either `template`, or `subject` with `body` or `text`; and `from` unless the template has a ' +

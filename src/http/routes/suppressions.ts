@@ -19,7 +19,10 @@ import { LIST_ANSWER_BYTES, pageResponse } from '../exchange/list-response.ts'
 import { json, noContent } from '../response.ts'
 import { projectOperation, type RouteDeps } from '../route.ts'
 
-const shared = { tag: 'Suppressions' } as const
+const shared = {
+  tag: 'Suppressions',
+  tagText: 'Addresses that the project does not send to.',
+} as const
 
 export const list = ({ core }: RouteDeps) =>
   projectOperation({

@@ -42,7 +42,10 @@ const names = {
   aliases: { html: 'body', content: 'body', title: 'subject', sender: 'from', reply: 'replyTo' },
 }
 
-const shared = { tag: 'Templates' } as const
+const shared = {
+  tag: 'Templates',
+  tagText: 'Subjects and bodies in Liquid, which emails refer to by id.',
+} as const
 
 export const list = ({ core }: RouteDeps) =>
   projectOperation({

@@ -7,7 +7,7 @@ import { LIST_ANSWER_BYTES, pageResponse } from '../exchange/list-response.ts'
 import { json, noContent } from '../response.ts'
 import { openOperation, projectOperation, type RouteDeps } from '../route.ts'
 
-const shared = { tag: 'Uploads' } as const
+const shared = { tag: 'Uploads', tagText: 'Images for emails, which the server serves.' } as const
 const params = { name: '`key` of the image' }
 
 /** The bytes of a URL never change. Webmail of other sites may show the image; it can run nothing. */

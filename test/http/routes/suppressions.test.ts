@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { beforeEach, test } from 'node:test'
 import supertest from 'supertest'
-import { selectSuppressions } from '../../../src/features/mail/suppressions/suppressions.ts'
+import { selectNewest } from '../../../src/features/ground/newest-first.ts'
+import { NEWEST_SUPPRESSIONS } from '../../../src/features/mail/suppressions/suppressions.ts'
 import { eq, sql } from '../../../src/store/drizzle.ts'
 import { newId } from '../../../src/store/ids.ts'
 import { contacts } from '../../../src/store/schema/contacts.ts'
@@ -168,9 +169,13 @@ test('no route of suppressions accepts a public key', async () => {
 })
 
 test('the unfiltered list follows its index, also after a cursor', async () => {
-  const query = { projectId: mine.id, limit: 20 }
-  for (const after of [undefined, { at: 1, id: newId() }]) {
-    const { sql: text } = selectSuppressions(service.core, query, after).toSQL()
+  const where = eq(suppressions.projectId, mine.id)
+  for (const after of [undefined, { at: 1, key: newId() }]) {
+    const { sql: text } = selectNewest(service.core, NEWEST_SUPPRESSIONS, {
+      where,
+      limit: 20,
+      after,
+    }).toSQL()
     const plan = await service.core.store.read.all<{ detail: string }>(
       sql.raw(`explain query plan ${text.replaceAll('?', 'null')}`),
     )

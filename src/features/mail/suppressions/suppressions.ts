@@ -6,18 +6,18 @@
 import { formatInstant } from '../../../base/clock.ts'
 import { type AppError, notFound, unknownCursor } from '../../../base/errors.ts'
 import type { ParsedAddress } from '../../../formats/address/address.ts'
-import { sealCursor, unsealCursor } from '../../../records/cursor.ts'
 import type { ListedSuppression, SuppressionRecord } from '../../../records/suppression.ts'
 import { containsText } from '../../../store/dialect.ts'
-import { and, count, desc, eq, type SQL, sql } from '../../../store/drizzle.ts'
+import { and, eq, type SQL, sql } from '../../../store/drizzle.ts'
 import { isUuid } from '../../../store/ids.ts'
 import { type Suppression, suppressions } from '../../../store/schema/suppressions.ts'
 import type { SuppressionReason } from '../../../store/schema/words.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../ground/base.ts'
-import { type CountedEnd, type RowCount, withTotal } from '../../ground/list-totals.ts'
-import { type Listing, pageListing } from '../../ground/listing.ts'
+import type { CountedEnd } from '../../ground/list-totals.ts'
+import type { Listing } from '../../ground/listing.ts'
+import { listNewest, type Place } from '../../ground/newest-first.ts'
 import { REASON_OF_SUPPRESSION } from '../../people/contacts/write/set-subscribed.ts'
 import { unsubscribeAddresses } from '../../people/contacts/write/unsubscribe-addresses.ts'
 import { deleteStrikesOf } from '../messages/outcome/strikes.ts'
@@ -36,9 +36,8 @@ type SuppressionQuery = {
   reason?: SuppressionReason | undefined
 }
 
-type ListDeps = Pick<Base, 'store' | 'keyring'>
-
-type PagePosition = { at: number; id: string }
+/** The list, newest first. */
+export const NEWEST_SUPPRESSIONS = { list: 'suppressions', table: suppressions, key: 'id' } as const
 
 export type SuppressedAddress = Pick<Suppression, 'projectId' | 'reason' | 'source' | 'createdAt'>
 
@@ -113,48 +112,18 @@ export function toSuppressionRecord(row: Suppression): SuppressionRecord {
  * Lists a project's suppressions, newest first, by cursor. @throws AppError VALIDATION_ERROR for an invalid cursor
  */
 export async function listSuppressions(
-  deps: ListDeps & Pick<Base, 'listTotals'>,
+  deps: Pick<Base, 'store' | 'keyring' | 'listTotals'>,
   query: SuppressionQuery,
 ): Promise<Listing<ListedSuppression, CountedEnd>> {
-  const position = await findPosition(deps, query)
-  const rows = await selectSuppressions(deps, query, position).all()
-  const lines = rows.slice(0, query.limit)
-  const last = rows.length > query.limit ? lines.at(-1) : undefined
-  const page = pageListing({
-    lines,
-    read: async (slice) => slice.map((row) => toListed(query, row)),
-    cursorOf: (row) => cursorOf(deps, row),
-    endCursor: last === undefined ? null : cursorOf(deps, last),
-  })
-  const { cursor, limit: _, ...filters } = query
-  return withTotal(deps, {
-    page,
+  const { cursor, limit, ...filters } = query
+  return listNewest(deps, NEWEST_SUPPRESSIONS, {
+    where: matches(query),
+    filters,
+    limit,
     cursor,
-    whole: last === undefined ? lines.length : undefined,
-    query: { list: 'suppressions', ...filters },
-    count: () => countAll(deps, query),
+    findPlace: (given) => findPlace(deps, query, given),
+    toItem: (row) => toListed(query, row),
   })
-}
-
-/**
- * The query of a page, plus one row. The instant is compared by itself, too, so that SQLite can search
- * the index.
- */
-export function selectSuppressions(
-  { store }: Pick<Base, 'store'>,
-  query: SuppressionQuery,
-  after?: PagePosition,
-) {
-  const isAfter =
-    after &&
-    sql`${suppressions.createdAt} <= ${after.at}
-      and (${suppressions.createdAt}, ${suppressions.id}) < (${after.at}, ${after.id})`
-  return store.scan
-    .select()
-    .from(suppressions)
-    .where(and(matches(query), isAfter))
-    .orderBy(desc(suppressions.createdAt), desc(suppressions.id))
-    .limit(query.limit + 1)
 }
 
 /**
@@ -231,22 +200,9 @@ export async function deleteAddresses(
   })
 }
 
-function cursorOf(deps: ListDeps, { createdAt, id }: Suppression): string {
-  return sealCursor(deps, 'suppressions', [createdAt, id])
-}
-
 function toListed(query: SuppressionQuery, row: Suppression): ListedSuppression {
   const view = toSuppressionRecord(row)
   return query.projectId === undefined ? { ...view, projectId: row.projectId } : view
-}
-
-async function countAll(
-  { store, listTotals }: Pick<Base, 'store' | 'listTotals'>,
-  query: SuppressionQuery,
-): Promise<RowCount> {
-  const rows = store.scan.select({ total: count() }).from(suppressions).where(matches(query))
-  const total = (await rows.get())?.total ?? 0
-  return { total, isLong: total > listTotals.stretch }
 }
 
 function matches({ projectId, search = '', reason }: SuppressionQuery): SQL | undefined {
@@ -258,25 +214,19 @@ function matches({ projectId, search = '', reason }: SuppressionQuery): SQL | un
   )
 }
 
-/**
- * Finds the position of a cursor. Cursors of older versions, `<createdAt>_<id>`, and the id of a
- * suppression are read, too.
- */
-async function findPosition(
-  deps: ListDeps,
-  { projectId, cursor }: SuppressionQuery,
-): Promise<PagePosition | undefined> {
-  if (cursor === undefined) return undefined
+/** The place of a cursor of an older version, `<createdAt>_<id>`, or of the id of a suppression. */
+async function findPlace(
+  { store }: Pick<Base, 'store'>,
+  { projectId }: SuppressionQuery,
+  cursor: string,
+): Promise<Place | undefined> {
   const [, olderAt, olderId] = /^(\d{1,15})_([0-9a-f-]{36})$/.exec(cursor) ?? []
-  if (olderAt !== undefined && olderId !== undefined) return { at: Number(olderAt), id: olderId }
-  if (!isUuid(cursor)) {
-    const [at, id] = unsealCursor(deps, 'suppressions', cursor) as [number, string]
-    return { at, id }
-  }
+  if (olderAt !== undefined && olderId !== undefined) return { at: Number(olderAt), key: olderId }
+  if (!isUuid(cursor)) return undefined
   const own = and(matches({ projectId, limit: 1 }), eq(suppressions.id, cursor))
-  const row = await deps.store.read.select().from(suppressions).where(own).get()
+  const row = await store.read.select().from(suppressions).where(own).get()
   if (row === undefined) throw unknownCursor()
-  return { at: row.createdAt, id: row.id }
+  return { at: row.createdAt, key: row.id }
 }
 
 function suppressionNotFound(id: string): AppError {

@@ -5,16 +5,16 @@
 import { formatInstant, HOUR_MS } from '../../../base/clock.ts'
 import { notFound, unknownCursor } from '../../../base/errors.ts'
 import type { Config } from '../../../config/config.ts'
-import { sealCursor, unsealCursor } from '../../../records/cursor.ts'
 import type { ListedUploadRecord, UploadRecord } from '../../../records/upload.ts'
 import { eachOf } from '../../../store/dialect.ts'
-import { and, count, desc, eq, sql } from '../../../store/drizzle.ts'
+import { and, eq, sql } from '../../../store/drizzle.ts'
 import { idTime } from '../../../store/ids.ts'
 import { type Upload, uploads } from '../../../store/schema/uploads.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Base } from '../../ground/base.ts'
-import { type CountedEnd, type RowCount, withTotal } from '../../ground/list-totals.ts'
-import { type Listing, pageListing } from '../../ground/listing.ts'
+import type { CountedEnd } from '../../ground/list-totals.ts'
+import type { Listing } from '../../ground/listing.ts'
+import { listNewest, type Place } from '../../ground/newest-first.ts'
 import { deleteImageFile, listImageFiles } from './image-files.ts'
 import { isImageName } from './image-name.ts'
 
@@ -25,93 +25,43 @@ type ImageQuery = {
   cursor?: string | undefined
 }
 
-type ImageDeps = Pick<Base, 'store' | 'config' | 'keyring' | 'listTotals'>
-type PagePosition = { at: number; name: string }
+/** The list, newest first. */
+export const NEWEST_UPLOADS = { list: 'uploads', table: uploads, key: 'name' } as const
 
 /**
  * Lists the images of a project by cursor. @throws AppError VALIDATION_ERROR for an invalid cursor
  */
 export async function listImages(
-  deps: ImageDeps,
-  query: ImageQuery,
+  deps: Pick<Base, 'store' | 'config' | 'keyring' | 'listTotals'>,
+  { projectId, limit, cursor }: ImageQuery,
 ): Promise<Listing<ListedUploadRecord, CountedEnd>> {
-  const position = await findPosition(deps, query)
-  const rows = await selectImages(deps, query, position).all()
-  const lines = rows.slice(0, query.limit)
-  const last = rows.length > query.limit ? lines.at(-1) : undefined
-  const page = pageListing({
-    lines,
-    read: async (slice) => slice.map((row) => toListedUploadRecord(deps.config, row)),
-    cursorOf: (row) => cursorOf(deps, row),
-    endCursor: last === undefined ? null : cursorOf(deps, last),
-  })
-  const { projectId, cursor } = query
-  return withTotal(deps, {
-    page,
+  return listNewest(deps, NEWEST_UPLOADS, {
+    where: eq(uploads.projectId, projectId),
+    filters: { projectId },
+    limit,
     cursor,
-    whole: last === undefined ? lines.length : undefined,
-    query: { list: 'uploads', projectId },
-    count: () => countAll(deps, query),
+    findPlace: (given) => findPlace(deps, projectId, given),
+    toItem: (row) => toListedUploadRecord(deps.config, row),
   })
 }
 
-function cursorOf(deps: ImageDeps, { createdAt, name }: Upload): string {
-  return sealCursor(deps, 'uploads', [createdAt, name])
-}
-
-/**
- * The query of a page, plus one row. The instant is compared by itself, too, so that SQLite can search
- * the index.
- */
-export function selectImages(
+/** The place of a cursor in the older form `<createdAt>_<name>`, or of the name of an image. */
+async function findPlace(
   { store }: Pick<Base, 'store'>,
-  query: ImageQuery,
-  after?: PagePosition,
-) {
-  const isAfter =
-    after &&
-    sql`${uploads.createdAt} <= ${after.at}
-      and (${uploads.createdAt}, ${uploads.name}) < (${after.at}, ${after.name})`
-  return store.scan
-    .select()
-    .from(uploads)
-    .where(and(eq(uploads.projectId, query.projectId), isAfter))
-    .orderBy(desc(uploads.createdAt), desc(uploads.name))
-    .limit(query.limit + 1)
-}
-
-async function countAll(
-  { store, listTotals }: Pick<Base, 'store' | 'listTotals'>,
-  { projectId }: ImageQuery,
-): Promise<RowCount> {
-  const rows = store.scan
-    .select({ total: count() })
-    .from(uploads)
-    .where(eq(uploads.projectId, projectId))
-  const total = (await rows.get())?.total ?? 0
-  return { total, isLong: total > listTotals.stretch }
-}
-
-/** Reads a cursor, also in the older form `<createdAt>_<name>`, or the name of an image. */
-async function findPosition(
-  deps: ImageDeps,
-  { projectId, cursor }: ImageQuery,
-): Promise<PagePosition | undefined> {
-  if (cursor === undefined) return undefined
+  projectId: string,
+  cursor: string,
+): Promise<Place | undefined> {
   const [, olderAt, olderName = ''] = /^(\d{1,15})_(.+)$/.exec(cursor) ?? []
   if (olderAt !== undefined && isImageName(olderName))
-    return { at: Number(olderAt), name: olderName }
-  if (!isImageName(cursor)) {
-    const [at, name] = unsealCursor(deps, 'uploads', cursor) as [number, string]
-    return { at, name }
-  }
-  const row = await deps.store.read
+    return { at: Number(olderAt), key: olderName }
+  if (!isImageName(cursor)) return undefined
+  const row = await store.read
     .select({ at: uploads.createdAt })
     .from(uploads)
     .where(and(eq(uploads.name, cursor), eq(uploads.projectId, projectId)))
     .get()
   if (row === undefined) throw unknownCursor()
-  return { at: row.at, name: cursor }
+  return { at: row.at, key: cursor }
 }
 
 /** The age at which a file without a row is removed: longer than any request. */

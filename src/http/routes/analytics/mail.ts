@@ -22,7 +22,11 @@ import { projectOperation, type RouteDeps } from '../../route.ts'
 import * as examples from './examples.ts'
 import { answerRange, readAsked } from './respond.ts'
 
-const shared = { tag: 'Analytics' } as const
+const shared = {
+  tag: 'Analytics',
+  tagText:
+    'How mail fared: by day and hour, provider, campaign, link; and how often events happened.',
+} as const
 const good = { isTableToo: true, headers: completeHeader, description: 'The figures' } as const
 
 export const showOverview = (deps: RouteDeps) => {

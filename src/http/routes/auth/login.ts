@@ -32,7 +32,10 @@ const REFUSALS = {
   },
 } as const
 
-const shared = { tag: 'Authentication' } as const
+const shared = {
+  tag: 'Authentication',
+  tagText: 'Logging in and out, signing up, and the links that the server mails.',
+} as const
 
 export const login = ({ core }: RouteDeps) =>
   openOperation({

@@ -4,7 +4,11 @@ import { billingLimits, billingLimitsExample, newBillingLimits } from '../../../
 import { json } from '../../response.ts'
 import { memberOperation, type RouteDeps } from '../../route.ts'
 
-const shared = { tag: 'Billing', params: { id: 'The id of the project' } } as const
+const shared = {
+  tag: 'Billing',
+  tagText: 'What a project may send and receive in a month, and what it pays for it.',
+  params: { id: 'The id of the project' },
+} as const
 
 export const show = ({ core }: RouteDeps) =>
   memberOperation({

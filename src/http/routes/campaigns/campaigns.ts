@@ -37,7 +37,10 @@ import { warnOfTransactional } from './transactional.ts'
 
 const deleted = z.object({ success: z.literal(true), message: z.string() })
 
-const shared = { tag: 'Campaigns' } as const
+const shared = {
+  tag: 'Campaigns',
+  tagText: 'Emails to the contacts of an audience, each of whom gets one.',
+} as const
 
 export const list = ({ core }: RouteDeps) =>
   projectOperation({

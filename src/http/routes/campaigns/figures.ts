@@ -12,7 +12,6 @@ import { createExportSlots } from '../../../features/people/import-export/export
 import { campaignExample, campaignStats, recipientPage } from '../../../records/campaign.ts'
 import { enveloped } from '../../../records/envelope.ts'
 import { pageParameters } from '../../../records/page.ts'
-import { prefers } from '../../exchange/accepts.ts'
 import {
   arrayResponse,
   EXPORT_ANSWER_BYTES,
@@ -23,6 +22,7 @@ import {
   CSV_TYPE,
   csvResponse,
   jsonOrTable,
+  prefers,
   recordTable,
   varyingByType,
 } from '../../exchange/table.ts'

@@ -14,7 +14,7 @@ import {
   MAX_IDS_PER_REQUEST,
   MAX_SEARCH_LENGTH,
 } from '../../../records/limits.ts'
-import { JOB_ANSWER_BYTES, jobResponse } from '../../exchange/job-response.ts'
+import { JOB_ANSWER_BYTES, jobResponse } from '../../exchange/large-json.ts'
 import { json } from '../../response.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'
 import type { OperationExample } from '../../route-docs.ts'

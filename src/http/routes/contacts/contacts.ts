@@ -59,7 +59,10 @@ const names = {
   },
 }
 
-const shared = { tag: 'Contacts' } as const
+const shared = {
+  tag: 'Contacts',
+  tagText: 'Contacts with their data: one by one, in lists, in files and in bulk.',
+} as const
 
 export const list = ({ core }: RouteDeps) =>
   projectOperation({

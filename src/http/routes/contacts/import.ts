@@ -11,7 +11,7 @@ import {
   suppressionsNames,
   takeCsv,
 } from '../../body/csv-form.ts'
-import { JOB_ANSWER_BYTES, jobResponse } from '../../exchange/job-response.ts'
+import { JOB_ANSWER_BYTES, jobResponse } from '../../exchange/large-json.ts'
 import { json } from '../../response.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'
 import type { OperationExample } from '../../route-docs.ts'

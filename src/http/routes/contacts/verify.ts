@@ -17,7 +17,7 @@ import {
   MAX_SEARCH_LENGTH,
 } from '../../../records/limits.ts'
 import { addressText } from '../../../records/verification.ts'
-import { JOB_ANSWER_BYTES, jobResponse } from '../../exchange/job-response.ts'
+import { JOB_ANSWER_BYTES, jobResponse } from '../../exchange/large-json.ts'
 import { json } from '../../response.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'
 

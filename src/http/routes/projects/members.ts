@@ -24,7 +24,10 @@ import { largeJson, RECORD_ANSWER_BYTES } from '../../exchange/large-json.ts'
 import { json, noContent } from '../../response.ts'
 import { memberOperation, type RouteDeps } from '../../route.ts'
 
-const shared = { tag: 'Members' } as const
+const shared = {
+  tag: 'Members',
+  tagText: 'The people of a project, and invitations to others.',
+} as const
 
 export const list = ({ core }: RouteDeps) =>
   memberOperation({

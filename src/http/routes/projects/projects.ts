@@ -11,7 +11,10 @@ import { largeJson, RECORD_ANSWER_BYTES } from '../../exchange/large-json.ts'
 import { json } from '../../response.ts'
 import { projectOperation, type RouteDeps, userOrKeyOperation } from '../../route.ts'
 
-const shared = { tag: 'Projects' } as const
+const shared = {
+  tag: 'Projects',
+  tagText: 'Projects, their keys, and what becomes of them.',
+} as const
 
 export const list = ({ core }: RouteDeps) =>
   userOrKeyOperation({

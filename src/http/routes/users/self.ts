@@ -52,7 +52,10 @@ const change = z
 
 type SelfChange = z.output<typeof change>
 
-const shared = { tag: 'Users' } as const
+const shared = {
+  tag: 'Users',
+  tagText: 'The user who has logged in: sessions, second factor, settings.',
+} as const
 
 export const show = ({ core }: RouteDeps) =>
   userOperation({

@@ -23,7 +23,10 @@ import { warnOfSilentEvents } from '../../silent-events.ts'
 import { uuidKeyOf } from '../../uuid-key.ts'
 import { endpointChanges, newEndpoint, shownTo } from './fields.ts'
 
-const shared = { tag: 'Webhooks' } as const
+const shared = {
+  tag: 'Webhooks',
+  tagText: 'Events sent to the systems of the project, signed as Standard Webhooks has it.',
+} as const
 
 export const list = ({ core }: RouteDeps) =>
   projectOperation({

@@ -21,7 +21,7 @@ import {
 import { id } from '../../../records/fields.ts'
 import { jobStatus, queuedJob } from '../../../records/job.ts'
 import { numbersOf } from '../../../records/page.ts'
-import { JOB_ANSWER_BYTES, jobResponse } from '../../exchange/job-response.ts'
+import { JOB_ANSWER_BYTES, jobResponse } from '../../exchange/large-json.ts'
 import { LIST_ANSWER_BYTES, wholeResponse } from '../../exchange/list-response.ts'
 import { json } from '../../response.ts'
 import { type ProjectCall, projectOperation, type RouteDeps } from '../../route.ts'

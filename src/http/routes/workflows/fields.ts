@@ -1,16 +1,17 @@
 /** The fields of workflows in requests. The feature checks triggers and the configs of steps. */
 
 import { z } from 'zod'
+import { faultInServiceName } from '../../../features/ground/conditions/service-name.ts'
 import {
   MAX_BRANCH_TEXT_LENGTH,
   MAX_CONFIGS_BYTES,
   MAX_STEPS,
   MAX_TRANSITIONS,
 } from '../../../features/outreach/workflows/limits.ts'
+import { eventName } from '../../../records/event.ts'
 import { id, lineOfText } from '../../../records/fields.ts'
 import { MAX_DESCRIPTION_LENGTH, MAX_NAME_LENGTH } from '../../../records/limits.ts'
 import { STEP_TYPES, TRIGGER_TYPES, WAIT_OUTCOMES } from '../../../records/words.ts'
-import { followedEvent } from '../../followed-event.ts'
 
 /** The configs, and all other fields of the steps and transitions. */
 export const MAX_GRAPH_BYTES = MAX_CONFIGS_BYTES + 1024 * 1024
@@ -36,6 +37,11 @@ const givenConfig = z.record(z.string(), z.unknown()).meta({
     '[{id, name, operator, value?}]}`; WEBHOOK `{url, method?, headers?, body?, onFailure?}`, values in ' +
     '`url` are percent-encoded by their place; ' +
     'UPDATE_CONTACT `{updates?, subscriptionAction?}`, texts in the values of `updates` are templates; EXIT `{reason?}`',
+})
+/** The name of an event that starts executions: an event that can occur. */
+const followedEvent = eventName.superRefine((given, context) => {
+  const message = faultInServiceName(given)
+  if (message !== undefined) context.addIssue({ code: 'custom', message })
 })
 /** What a step that needs nothing may leave out. */
 const config = givenConfig.default({})

@@ -53,7 +53,10 @@ const fields = z.object({
   count: z.int(),
 })
 
-const shared = { tag: 'Workflows' } as const
+const shared = {
+  tag: 'Workflows',
+  tagText: 'Graphs of steps that contacts walk through, each at its own pace.',
+} as const
 
 /** The memory of a workflow: its configs, as rows and as JSON. */
 const WORKFLOW_ANSWER_BYTES = 2 * MAX_CONFIGS_BYTES

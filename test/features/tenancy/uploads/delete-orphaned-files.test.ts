@@ -5,13 +5,14 @@ import path from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { HOUR_MS } from '../../../../src/base/clock.ts'
 import { createSchedule } from '../../../../src/core/areas.ts'
+import { selectNewest } from '../../../../src/features/ground/newest-first.ts'
 import {
   listImageFiles,
   writeImageFile,
 } from '../../../../src/features/tenancy/uploads/image-files.ts'
 import {
   deleteOrphanedFiles,
-  selectImages,
+  NEWEST_UPLOADS,
   selectOrphans,
 } from '../../../../src/features/tenancy/uploads/project-images.ts'
 import { storeImage } from '../../../../src/features/tenancy/uploads/store-image.ts'
@@ -89,8 +90,8 @@ test('the sweep and the list read indexes', async (t) => {
     await planOf(selectOrphans.compiled().text),
     /SEARCH uploads USING COVERING INDEX sqlite_autoindex_uploads_2 \(file=\?\)/,
   )
-  const query = { projectId: 'p', limit: 20 }
-  const page = selectImages(core, query, { at: 1, name: 'x' }).toSQL().sql
+  const own = { where: eq(uploads.projectId, 'p'), limit: 20, after: { at: 1, key: 'x' } }
+  const page = selectNewest(core, NEWEST_UPLOADS, own).toSQL().sql
   const plan = await planOf(page)
   assert.match(
     plan,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { DAY_MS, MINUTE_MS } from '../../../../../src/base/clock.ts'
-import { formatAttempts } from '../../../../../src/cli/queue/attempts.ts'
+import { formatAttempts } from '../../../../../src/cli/queue/show.ts'
 import { toAttemptView } from '../../../../../src/features/insight/emails/show-email.ts'
 import { createDeliverer } from '../../../../../src/features/mail/messages/delivery/deliverer.ts'
 import { loadEmailHistory } from '../../../../../src/features/mail/messages/explain/email-history.ts'

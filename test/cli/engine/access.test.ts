@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { chownSync, mkdirSync } from 'node:fs'
 import path from 'node:path'
 import { before, describe, it } from 'node:test'
-import { explainStrayFiles } from '../../../src/cli/engine/stray-files.ts'
+import { explainStrayFiles } from '../../../src/cli/engine/access.ts'
 import { makeFolder } from '../../config/config-folder.ts'
 
 const skip = process.geteuid?.() === 0 ? false : 'only root can give files to others'
