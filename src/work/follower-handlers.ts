@@ -2,6 +2,7 @@
  * The handlers of a follower: what they are, how far each is and what of that is stored, and how a reader passes them a
  * batch. Among the handlers of one reader, this says who gets the next rows, who passes over them, and who leaves.
  */
+import type { Statement } from '../store/database.ts'
 import type { Store } from '../store/store.ts'
 import type { Tx } from '../store/write/transaction.ts'
 
@@ -47,6 +48,9 @@ type Places<Row> = {
   letGo(place: HandlerPlace<Row>, failed: number): boolean
 }
 
+/** `name`: only for handlers with `names`. */
+export type FollowedRow = { seq: number; name?: string }
+
 export type FollowedRows<Row> = {
   /** The number of the newest committed row; known without a read, and never too large. */
   last(): number
@@ -65,6 +69,8 @@ export type Cursors = {
 export type FollowerHandler<Row, Name extends string = string> = {
   /** The name of its cursor. One handler of a name runs at a time. */
   name: Name
+  /** The names of the rows that may matter; the handler gets only these. All rows if absent. */
+  names?: ReadonlySet<string>
   /**
    * Handles the rows; the rules of closures for `store.write` apply. A handler whose work would be too much for
    * one transaction calls `endAt` with the last row that it handles; the rows behind it come again. It handles
@@ -72,8 +78,8 @@ export type FollowerHandler<Row, Name extends string = string> = {
    */
   handle(tx: Tx, rows: readonly Row[], endAt: (row: Row) => void): Promise<void>
   /**
-   * Whether any row may matter, asked before a batch; if not, the handler passes over all that are committed.
-   * A subscriber that is added later must care only for rows that are added after it.
+   * Whether any row may matter, asked before a batch (`whileAny`); if not, the handler passes over all that are
+   * committed. A subscriber that is added later must care only for rows that are added after it.
    */
   mayMatter?(read: Pick<Store['read'], 'find'>): Promise<boolean>
   /**
@@ -126,6 +132,13 @@ type FollowerBatch<Row> = {
   startedAt: number
   /** The time from the first query to the last. */
   tookMs: number
+}
+
+/** `mayMatter` of a handler to which rows matter while a query finds somebody who wants them. */
+export function whileAny(
+  wanting: Statement<unknown>,
+): NonNullable<FollowerHandler<never>['mayMatter']> {
+  return async (read) => (await read.find(wanting)) !== undefined
 }
 
 export function createPlaces<Row>({
@@ -221,7 +234,7 @@ export async function savePlaces<Row>(
 }
 
 /** Passes the next rows to the readers. */
-export async function handleBatch<Row extends { seq: number }>(
+export async function handleBatch<Row extends FollowedRow>(
   tx: Tx,
   { rows, cursors, clock, readers, unsaved, from, limit, onTurn }: BatchOptions<Row>,
 ): Promise<FollowerBatch<Row>> {
@@ -265,15 +278,17 @@ function lowest<Row>(places: readonly HandlerPlace<Row>[]): number {
 }
 
 /** Returns the number of the last handled row; undefined if all were handled. */
-async function handOver<Row extends { seq: number }>(
+async function handOver<Row extends FollowedRow>(
   tx: Tx,
   handler: FollowerHandler<Row>,
   rows: readonly Row[],
 ): Promise<number | undefined> {
+  const { names } = handler
+  const wanted = names === undefined ? rows : rows.filter(({ name = '' }) => names.has(name))
   let end: number | undefined
-  if (rows.length > 0) {
-    await handler.handle(tx, rows, ({ seq }) => {
-      end = seq === rows.at(-1)?.seq ? undefined : seq
+  if (wanted.length > 0) {
+    await handler.handle(tx, wanted, ({ seq }) => {
+      end = seq === wanted.at(-1)?.seq ? undefined : seq
     })
   }
   return end

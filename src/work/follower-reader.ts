@@ -18,7 +18,7 @@ import { describeError, hasCode } from '../base/errors.ts'
 import type { Log } from '../base/log.ts'
 import type { Store } from '../store/store.ts'
 import type { Tx } from '../store/write/transaction.ts'
-import type { Cursors, FollowedRows } from './follower-handlers.ts'
+import type { Cursors, FollowedRow, FollowedRows } from './follower-handlers.ts'
 import {
   createPlaces,
   type HandlerPlace,
@@ -69,7 +69,7 @@ const SAVE_AFTER_MS = SECOND_MS
 const FIRST_PAUSE_MS = 1_000
 const LONGEST_PAUSE_MS = MINUTE_MS
 
-export function createRowReader<Row extends { seq: number }>(
+export function createRowReader<Row extends FollowedRow>(
   { store, log }: { store: Store; log: Log },
   options: ReaderOptions<Row>,
 ): FollowerReader<Row> {

@@ -10,7 +10,8 @@
  *               takes it in before a batch
  *   failed      the transaction is rolled back, and runs again without the handler that failed, which has a
  *               reader of its own until all is well. It stops no other handler
- *   indifferent a handler for which no row may matter (`mayMatter`) passes over all that are committed
+ *   indifferent a handler for which no row may matter (`mayMatter`) passes over all that are committed, and one
+ *              with `names` gets only the rows with these names
  *
  * Cursors are saved in the transaction of the handlers' writes, so a crash or an error keeps both or neither. A
  * batch in which nobody writes saves no cursor: that waits for a batch with writes, or for a second. So after a
@@ -22,10 +23,10 @@
  */
 import type { Log } from '../base/log.ts'
 import type { Store } from '../store/store.ts'
-import type { Cursors, FollowedRows, FollowerHandler } from './follower-handlers.ts'
+import type { Cursors, FollowedRow, FollowedRows, FollowerHandler } from './follower-handlers.ts'
 import { createRowReader, type FollowerReader } from './follower-reader.ts'
 
-export type FollowerOptions<Row extends { seq: number }> = {
+export type FollowerOptions<Row extends FollowedRow> = {
   /** The owner of the common reader's heavy writes. */
   name: string
   rows: FollowedRows<Row>
@@ -56,7 +57,7 @@ export type Follower = {
 
 type FollowerDeps = { store: Store; log: Log }
 
-export function startFollower<Row extends { seq: number }>(
+export function startFollower<Row extends FollowedRow>(
   deps: FollowerDeps,
   { handlers, ...options }: FollowerOptions<Row>,
 ): Follower {

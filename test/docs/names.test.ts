@@ -1,8 +1,7 @@
 /** What the README and the guide name is in the program: metrics, keys, commands, options and paths. */
 import assert from 'node:assert/strict'
 import { before, describe, it } from 'node:test'
-import { COUNTER_TEXTS } from '../../src/base/counters.ts'
-import { HISTOGRAM_TEXTS } from '../../src/base/histograms.ts'
+import { COUNTER_TEXTS, HISTOGRAM_TEXTS } from '../../src/base/metric-texts.ts'
 import { COMMANDS, GROUPS } from '../../src/cli/commands.ts'
 import { settingKeys, writableKeys } from '../../src/config/settings.ts'
 import { listGauges } from '../../src/features/operation/metrics/list-gauges.ts'

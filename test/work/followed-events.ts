@@ -1,7 +1,6 @@
 /** Followers of stored events for tests of the kit, and events without meaning. */
 import { appendEvents } from '../../src/features/ground/events/append.ts'
-import { followedRows } from '../../src/features/ground/events/followed-rows.ts'
-import { createCursors } from '../../src/features/ground/events/follower-cursor.ts'
+import { createCursors, followedRows } from '../../src/features/ground/events/followed-rows.ts'
 import { unseen } from '../../src/store/dialect.ts'
 import { asc, eq, gt } from '../../src/store/drizzle.ts'
 import { type EventRow, eventFollowers, events } from '../../src/store/schema/events.ts'

@@ -90,6 +90,26 @@ test('a follower for which no row matters passes over all without a transaction,
   await follower.stop()
 })
 
+test('a handler with names gets only the rows with them, and its cursor passes over the others', async (t) => {
+  const core = await openTestCore(t)
+  await addEvents(core, 'a', 'b', 'a', 'c')
+  const { follower, batches } = follow(core, {
+    names: new Set(['a']),
+    handle: async (tx, events, endAt) => {
+      endAt(events[0]!)
+      tx.afterCommit(() => batches.push(names(events.slice(0, 1))))
+    },
+  })
+  await follower.caughtUp()
+  assert.deepEqual(batches, [['a'], ['a']])
+  await addEvents(core, 'b', 'c')
+  await follower.caughtUp()
+  const [cursor] = await cursorsOf(core, 'webhooks')
+  assert.equal(cursor?.seq, 6)
+  assert.equal(batches.length, 2)
+  await follower.stop()
+})
+
 test('a batch that took long is followed by smaller ones, down to one event, and they grow again', async (t) => {
   const core = await openTestCore(t)
   await addEvents(core, ...numbered(150))

@@ -16,8 +16,8 @@ import type { Area } from '../ground/manifest/area.ts'
 import { erasedByDeletion, erasedByReset, exported } from '../ground/manifest/table.ts'
 import { deleteExpiredQuarters } from './analytics/buckets.ts'
 import { analyticsHandler } from './analytics/counting/follow-events.ts'
-import { deleteExpiredHours } from './reputation/counters.ts'
 import { reputationHandler } from './reputation/follow-events.ts'
+import { deleteExpiredHours } from './reputation/windows.ts'
 
 /** Events that are deleted before they count are copied, so the counts go after the copies. */
 const after = ['events', 'deleted_events']

@@ -3,8 +3,13 @@
  * figures of the process come from prom-client, which is loaded by the first scrape.
  */
 import type { Registry } from 'prom-client'
-import { COUNTER_TEXTS, type CounterName, type Counters } from '../../base/counters.ts'
-import { HISTOGRAM_TEXTS, type HistogramLine, type HistogramName } from '../../base/histograms.ts'
+import type { Counters, HistogramLine } from '../../base/counters.ts'
+import {
+  COUNTER_TEXTS,
+  type CounterName,
+  HISTOGRAM_TEXTS,
+  type HistogramName,
+} from '../../base/metric-texts.ts'
 import type { Gauge } from '../../features/operation/metrics/gauge.ts'
 import type { AnswerAllowance } from '../exchange/answer-allowance.ts'
 import type { Traffic } from '../exchange/traffic.ts'

@@ -1,9 +1,14 @@
 /** The number of series, with every label filled; and the conventions of Prometheus, as far as they are simple. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { COUNTER_TEXTS, type CounterName, createCounters } from '../../../src/base/counters.ts'
+import { createCounters } from '../../../src/base/counters.ts'
 import { ERROR_CODES } from '../../../src/base/errors.ts'
-import { HISTOGRAM_TEXTS, type HistogramName } from '../../../src/base/histograms.ts'
+import {
+  COUNTER_TEXTS,
+  type CounterName,
+  HISTOGRAM_TEXTS,
+  type HistogramName,
+} from '../../../src/base/metric-texts.ts'
 import { createSchedule } from '../../../src/core/areas.ts'
 import type { Core } from '../../../src/core/core.ts'
 import { FOLLOWERS } from '../../../src/features/ground/event-handlers.ts'
@@ -135,9 +140,7 @@ async function openFilled(t: TestContext) {
 
 /** More names of providers than `/metrics` shows. */
 async function providerNames(): Promise<string[]> {
-  const { isProviderHost } = await import(
-    '../../../src/features/insight/analytics/counting/providers.ts'
-  )
+  const { isProviderHost } = await import('../../../src/formats/address/mailbox-providers.ts')
   const names =
     `google.com yahoodns.net gmx.net web.de orange.fr comcast.net mail.ru qq.com ovh.net gandi.net
     infomaniak.ch secureserver.net emailsrvr.com amazonaws.com mimecast.com pphosted.com iphmx.com zoho.com zoho.eu

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import supertest from 'supertest'
-import { addHourCounts } from '../../../src/features/insight/reputation/counters.ts'
+import { addHourCounts } from '../../../src/features/insight/reputation/follow-events.ts'
 import { addMember, addUser, logIn } from '../../session.ts'
 import { useService } from '../service.ts'
 

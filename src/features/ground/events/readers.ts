@@ -13,8 +13,7 @@ import { parameter, statement } from '../../../store/statement.ts'
 import { type Follower, startFollower } from '../../../work/follower.ts'
 import type { Base } from '../base.ts'
 import type { LazyHandler, UrgentHandler } from '../event-handlers.ts'
-import { followedRows } from './followed-rows.ts'
-import { createCursors } from './follower-cursor.ts'
+import { createCursors, followedRows } from './followed-rows.ts'
 
 type Deps = Pick<Base, 'store' | 'log' | 'now'>
 

@@ -29,6 +29,7 @@ const AT_ACCEPTANCE = 'acceptance'
 export function usageHandler(meter?: Meter): LazyHandler {
   return {
     name: 'billing',
+    names: new Set(meter === undefined ? ENDS : [...ENDS, ...METERED]),
     handle: async (tx, events) => {
       await giveBack(tx, events)
       await meter?.(tx, events)

@@ -35,11 +35,6 @@ const STRETCHES: readonly BucketStretch[] = [
   stretchOf('event_counts', sql``),
 ]
 
-/** The beginning of the bucket that an instant is in. */
-export function startOf(span: number, at: number): number {
-  return at - (at % span)
-}
-
 /**
  * The first instant from which all quarters are there: a UTC midnight. Further back only UTC days are
  * read, even if some quarters are still there.

@@ -6,6 +6,9 @@
  *   bounces     permanent ones; an email has one at most, because it is over then
  *   complaints  an email has one at most
  *
+ * They count by the hour, and in all since the project was last enabled. An hour in which a project was enabled
+ * has a second row, which begins then, so that windows of hours never reach behind `reputationSince`.
+ *
  * Mail of the server to its users does not count, nor does mail to the mailbox simulator of Amazon
  * SES. The counts, their consequences and the cursor are written in one transaction, so a server
  * that was killed goes on where it stopped.
@@ -18,6 +21,7 @@ import { listOf } from '../../../store/dialect.ts'
 import { sql } from '../../../store/drizzle.ts'
 import { type Project, projects } from '../../../store/schema/accounts.ts'
 import type { CountedEvent } from '../../../store/schema/analytics.ts'
+import { reputationHours, reputationTotals } from '../../../store/schema/reputation.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../ground/base.ts'
@@ -25,8 +29,8 @@ import type { LazyHandler } from '../../ground/event-handlers.ts'
 import { isYoung } from '../../mail/messages/accept/new-project-cap.ts'
 import { findMailProjectId } from '../../tenancy/accounts/platform-mail/mail-project.ts'
 import { disableProject } from '../../tenancy/accounts/projects/disable.ts'
-import { addHourCounts, type HourCounts, hourOf, readWindows } from './counters.ts'
 import { judgeReputation } from './judge.ts'
+import { type Counts, readWindows } from './windows.ts'
 
 const SIMULATOR = 'simulator.amazonses.com'
 const COUNTED: ReadonlySet<string> = new Set(['email.sent', 'email.bounce', 'email.complaint'])
@@ -44,6 +48,50 @@ const listProjects = statement((db) =>
     .where(sql`${projects.id} in ${listOf(parameter('ids'))}`),
 )
 
+const { emails, bounces, complaints } = reputationHours
+
+const addToHour = statement((db) =>
+  db
+    .insert(reputationHours)
+    .values({
+      projectId: parameter('projectId'),
+      startsAt: parameter('startsAt'),
+      emails: parameter('emails'),
+      bounces: parameter('bounces'),
+      complaints: parameter('complaints'),
+    })
+    .onConflictDoUpdate({
+      target: [reputationHours.projectId, reputationHours.startsAt],
+      set: {
+        emails: sql`${emails} + ${parameter('emails')}`,
+        bounces: sql`${bounces} + ${parameter('bounces')}`,
+        complaints: sql`${complaints} + ${parameter('complaints')}`,
+      },
+    }),
+)
+
+const addToTotals = statement((db) =>
+  db
+    .insert(reputationTotals)
+    .values({
+      projectId: parameter('projectId'),
+      emails: parameter('emails'),
+      bounces: parameter('bounces'),
+      complaints: parameter('complaints'),
+    })
+    .onConflictDoUpdate({
+      target: reputationTotals.projectId,
+      set: {
+        emails: sql`${reputationTotals.emails} + ${parameter('emails')}`,
+        bounces: sql`${reputationTotals.bounces} + ${parameter('bounces')}`,
+        complaints: sql`${reputationTotals.complaints} + ${parameter('complaints')}`,
+      },
+    }),
+)
+
+/** Counts of a project in the hour, or the rest of an hour, that begins at `startsAt`. */
+type HourCounts = Counts & { projectId: string; startsAt: number }
+
 type EnforceDeps = Pick<Base, 'config' | 'directory' | 'now' | 'log'>
 
 /** The columns of a project that its judgement needs. */
@@ -56,7 +104,11 @@ type Enforcement = {
 
 export function reputationHandler(deps: EnforceDeps): LazyHandler {
   const enforcement = createEnforcement(deps)
-  return { name: 'reputation', handle: (tx, batch) => count(enforcement, tx, batch) }
+  return {
+    name: 'reputation',
+    names: COUNTED,
+    handle: (tx, batch) => count(enforcement, tx, batch),
+  }
 }
 
 async function count(
@@ -64,7 +116,7 @@ async function count(
   tx: Tx,
   batch: readonly CountedEvent[],
 ): Promise<void> {
-  const counted = batch.filter(({ name, emailId }) => emailId !== null && COUNTED.has(name))
+  const counted = batch.filter(({ emailId }) => emailId !== null)
   if (counted.length === 0) return
   const ids = [...new Set(counted.map(({ projectId }) => projectId))]
   const known = await tx.list(listProjects, { ids: JSON.stringify(ids) })
@@ -121,6 +173,17 @@ function createSums(sinceOf: ReadonlyMap<string, number>) {
     },
     all: () => [...sums.values()],
   }
+}
+
+/** Where the counts of an event go; undefined if the project was enabled after it. */
+function hourOf(at: number, reputationSince: number): number | undefined {
+  if (at < reputationSince) return undefined
+  return Math.max(at - (at % HOUR_MS), reputationSince)
+}
+
+export async function addHourCounts(tx: Tx, counts: readonly HourCounts[]): Promise<void> {
+  await tx.executeEach(addToHour, counts)
+  await tx.executeEach(addToTotals, counts)
 }
 
 function createEnforcement(deps: EnforceDeps): Enforcement {

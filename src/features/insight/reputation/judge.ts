@@ -4,7 +4,7 @@
  * days, with lower limits for projects younger than 30 days. A limit of 0 is never reached.
  */
 import type { SecurityConfig } from '../../../config/config.ts'
-import type { Counts, Windows } from './counters.ts'
+import type { Counts, Windows } from './windows.ts'
 
 type Level = 'healthy' | 'warning' | 'critical'
 type LimitKind = 'bounce' | 'complaint'

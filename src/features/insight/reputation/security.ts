@@ -8,8 +8,8 @@ import { projects } from '../../../store/schema/accounts.ts'
 import type { Base } from '../../ground/base.ts'
 import { projectNotFound } from '../../ground/directory.ts'
 import { isYoung } from '../../mail/messages/accept/new-project-cap.ts'
-import { type Counts, readWindows } from './counters.ts'
 import { judgeReputation, type ReachedLimit, rateOf } from './judge.ts'
+import { type Counts, readWindows } from './windows.ts'
 
 type Deps = Pick<Base, 'store' | 'config' | 'now'>
 

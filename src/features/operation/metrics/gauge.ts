@@ -9,7 +9,7 @@ const REST_TIMES = 50
 
 /**
  * A figure that is read at each scrape: one value, or one for each set of labels. A read is cheap:
- * figures that take a scan come from `createRecent`. Labels follow the rule in `base/counters.ts`.
+ * figures that take a scan come from `createRecent`. Labels follow the rule in `base/metric-texts.ts`.
  */
 export type Gauge = {
   /** `pillarbox_queue_emails` */

@@ -1,7 +1,7 @@
 /**
  * The gauges of `/metrics`, which are read at each scrape, and those of the server itself:
- * database, disk, certificates, threads, event loop, version. Counters are in `base/counters.ts`,
- * histograms in `base/histograms.ts`.
+ * database, disk, certificates, threads, event loop, version. Counters and histograms
+ * are in `base/counters.ts`.
  */
 import { stat } from 'node:fs/promises'
 import { monitorEventLoopDelay } from 'node:perf_hooks'

@@ -1,8 +1,8 @@
 /** Mail on its way: by state and by site, the age of the oldest, and what the delivery threads have. */
 import { QUEUE_CLASS_NAMES, QUEUE_CLASSES, type QueueClass } from '../../../base/queue-class.ts'
+import { isProviderHost } from '../../../formats/address/mailbox-providers.ts'
 import { findProvider } from '../../../outbound/routing/providers.ts'
 import type { Base } from '../../ground/base.ts'
-import { isProviderHost } from '../../insight/analytics/counting/providers.ts'
 import {
   countParked,
   countWaitingByDomain,

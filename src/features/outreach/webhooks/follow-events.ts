@@ -9,6 +9,7 @@ import type { EventRow } from '../../../store/schema/events.ts'
 import { type WebhookEndpoint, webhookEndpoints } from '../../../store/schema/webhooks.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
+import { whileAny } from '../../../work/follower-handlers.ts'
 import type { Base } from '../../ground/base.ts'
 import type { UrgentEvent, UrgentHandler } from '../../ground/event-handlers.ts'
 import { raiseDeliveries, splitAtFence } from '../../ground/fence/rows.ts'
@@ -55,7 +56,7 @@ export function webhookHandler(deps: HandlerDeps): UrgentHandler {
     name: 'webhooks',
     beginsAt: 'newest',
     // An endpoint gets events from after it was enabled.
-    mayMatter: async (read) => (await read.find(findEnabled)) !== undefined,
+    mayMatter: whileAny(findEnabled),
     handle: (tx, batch, endAt) => makeDeliveries(deps, tx, { batch, endAt }),
   }
 }

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import type { SecurityConfig } from '../../../../src/config/config.ts'
-import type { Windows } from '../../../../src/features/insight/reputation/counters.ts'
 import { judgeReputation, rateOf } from '../../../../src/features/insight/reputation/judge.ts'
+import type { Windows } from '../../../../src/features/insight/reputation/windows.ts'
 import { isYoung } from '../../../../src/features/mail/messages/accept/new-project-cap.ts'
 import { openTestCore, START } from '../../../core.ts'
 

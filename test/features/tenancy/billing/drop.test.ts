@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import type { CounterName } from '../../../../src/base/counters.ts'
+import type { CounterName } from '../../../../src/base/metric-texts.ts'
 import { drop, dropBatch } from '../../../../src/features/tenancy/billing/metering/drop.ts'
 import { countedLines } from '../../../counted-lines.ts'
 import { openBilled } from './billed.ts'

@@ -25,12 +25,17 @@ import { parameter, statement } from '../../../../store/statement.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
 import type { Base } from '../../../ground/base.ts'
 import type { LazyHandler } from '../../../ground/event-handlers.ts'
-import { QUARTER_MS, QUARTERS_KEPT_MS, SPANS, startOf } from '../buckets.ts'
+import { QUARTER_MS, QUARTERS_KEPT_MS, SPANS } from '../buckets.ts'
 import { isAnalyticsComplete } from '../complete.ts'
 import { eachCount } from '../mail-counts.ts'
-import { findHosts, providerOfDomain, providerOfHost } from './providers.ts'
-import { type CountedProject, createSubjects, findProjects, type Subjects } from './subjects.ts'
-import { addUp, type Countable, countableOf, type MailSum, type Sums } from './sums.ts'
+import {
+  type CountedProject,
+  createProviderNaming,
+  createSubjects,
+  findProjects,
+  type Subjects,
+} from './subjects.ts'
+import { addUp, type Countable, countableOf, type MailSum, type Sums, startOf } from './sums.ts'
 
 type Deps = Pick<Base, 'now' | 'config'>
 
@@ -168,29 +173,8 @@ async function countEvents(
     if (countable !== undefined) counted.push(countable)
   }
   const isRelay = config.delivery.mode === 'relay'
-  const sums = addUp(counted, await createNaming(tx, { counted, isRelay }))
+  const sums = addUp(counted, await createProviderNaming(tx, { counted, isRelay }))
   await writeCounts({ tx, subjects, projects, at: now() }, sums)
-}
-
-/** Returns the function that names the provider of an event's email. */
-async function createNaming(
-  tx: Tx,
-  { counted, isRelay }: { counted: readonly Countable[]; isRelay: boolean },
-): Promise<(event: CountedEvent) => string> {
-  const isUnknown = ({ recipientDomain }: CountedEvent) =>
-    providerOfDomain(recipientDomain ?? '') === undefined
-  const unknown = counted.filter(({ event, changes }) => changes.length > 0 && isUnknown(event))
-  const hosts = await findHosts(
-    tx,
-    unknown.map(({ event }) => event),
-  )
-  return ({ emailId, recipientDomain, deliveredAt }) => {
-    const ofDomain = providerOfDomain(recipientDomain ?? '')
-    if (ofDomain !== undefined) return ofDomain
-    // A host is the smarthost's, unless the email was delivered before there was a smarthost.
-    if (isRelay && deliveredAt === null) return providerOfHost(null)
-    return providerOfHost(hosts.get(emailId ?? ''))
-  }
 }
 
 async function writeCounts(batch: CountedBatch, { mail, links, events }: Sums): Promise<void> {

@@ -6,6 +6,7 @@
  * Numbers are remembered once their transaction is durable. A reset erases the subjects, so numbers are
  * remembered for the time between two resets only.
  */
+import { providerOfDomain, providerOfHost } from '../../../../formats/address/mailbox-providers.ts'
 import { listOf } from '../../../../store/dialect.ts'
 import { and, isNull, sql } from '../../../../store/drizzle.ts'
 import { type Project, projects } from '../../../../store/schema/accounts.ts'
@@ -17,6 +18,7 @@ import {
 import { parameter, statement } from '../../../../store/statement.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
 import { isReservedEvent } from '../../../ground/events/reserved.ts'
+import type { Countable } from './sums.ts'
 
 type SubjectKind = AnalyticsSubject['kind']
 
@@ -85,6 +87,22 @@ const listProjects = statement((db) =>
     ),
 )
 
+type HostRow = { emailId: string; host: string | null }
+
+type AttemptRow = HostRow & { result: string }
+
+const listAttempts = statement<AttemptRow>(
+  () => sql`select email_id as "emailId", result, host from attempts
+    where email_id in ${listOf(parameter('ids'))} and (host is not null or result = 'relayed')
+    order by id`,
+)
+
+/** Lists the hosts of emails that were deleted meanwhile, with their attempts. */
+const listDeletedHosts = statement<HostRow>(
+  () => sql`select email_id as "emailId", host from deleted_events
+    where seq in ${listOf(parameter('seqs'))}`,
+)
+
 export function createSubjects(): Subjects {
   const remembered = new Map<string, number>()
 
@@ -122,6 +140,55 @@ export async function findProjects(
   const ids = JSON.stringify([...new Set(events.map(({ projectId }) => projectId))])
   const found = await tx.list(listProjects, { ids })
   return new Map(found.map((project) => [project.id, project]))
+}
+
+/**
+ * Returns the function that names the provider of an event's email: by the recipient's domain, else by the server that
+ * took or refused the email. Both stay the same for all events of an email.
+ */
+export async function createProviderNaming(
+  tx: Tx,
+  { counted, isRelay }: { counted: readonly Countable[]; isRelay: boolean },
+): Promise<(event: CountedEvent) => string> {
+  const isUnknown = ({ recipientDomain }: CountedEvent) =>
+    providerOfDomain(recipientDomain ?? '') === undefined
+  const unknown = counted.filter(({ event, changes }) => changes.length > 0 && isUnknown(event))
+  const hosts = await findHosts(
+    tx,
+    unknown.map(({ event }) => event),
+  )
+  return ({ emailId, recipientDomain, deliveredAt }) => {
+    const ofDomain = providerOfDomain(recipientDomain ?? '')
+    if (ofDomain !== undefined) return ofDomain
+    // A host is the smarthost's, unless the email was delivered before there was a smarthost.
+    if (isRelay && deliveredAt === null) return providerOfHost(null)
+    return providerOfHost(hosts.get(emailId ?? ''))
+  }
+}
+
+/**
+ * Returns the hosts that name the providers of emails, by the ids of the emails: of each email the first server that
+ * the email was offered to, because this server is known before the email counts anywhere, and stays. A smarthost is no
+ * receiver. `events`: events of emails.
+ */
+async function findHosts(
+  tx: Tx,
+  events: readonly CountedEvent[],
+): Promise<ReadonlyMap<string, string | null>> {
+  const hosts = new Map<string, string | null>()
+  if (events.length === 0) return hosts
+  const ids = JSON.stringify([...new Set(events.map(({ emailId }) => emailId))])
+  for (const { emailId, result, host } of await tx.list(listAttempts, { ids })) {
+    if (result === 'relayed') hosts.set(emailId, null)
+    else if (!hosts.has(emailId)) hosts.set(emailId, host)
+  }
+  const unknown = events.filter(({ emailId }) => emailId !== null && !hosts.has(emailId))
+  if (unknown.length === 0) return hosts
+  const seqs = JSON.stringify(unknown.map(({ seq }) => seq))
+  for (const { emailId, host } of await tx.list(listDeletedHosts, { seqs })) {
+    hosts.set(emailId, host)
+  }
+  return hosts
 }
 
 /** Returns a function that makes a subject, adds it to `found` and returns its number. */

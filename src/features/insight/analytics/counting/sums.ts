@@ -8,7 +8,7 @@
 import type { CountedEvent } from '../../../../store/schema/analytics.ts'
 import type { AnalyticsStream } from '../../../../store/schema/words.ts'
 import { COUNTED_OTHERWISE } from '../../../people/contacts/write/set-subscribed.ts'
-import { QUARTER_MS, startOf } from '../buckets.ts'
+import { QUARTER_MS } from '../buckets.ts'
 import { type MailCount, type MailCounts, NO_MAIL } from '../mail-counts.ts'
 
 /** `startsAt`: the quarter of an hour. */
@@ -69,6 +69,11 @@ const UNDELIVERED: readonly CountChange[] = [{ metric: 'delivered', by: -1 }]
 const BOUNCED: Readonly<Record<string, readonly CountChange[]>> = {
   Permanent: one('hardBounced'),
   Undetermined: one('softBounced'),
+}
+
+/** The beginning of the bucket that an instant is in. */
+export function startOf(span: number, at: number): number {
+  return at - (at % span)
 }
 
 /** Undefined for mail of the server to its users and for tests of campaigns, which count nothing. */

@@ -14,9 +14,8 @@ import type { Tx } from '../../../../store/write/transaction.ts'
 import { type Follower, startFollower } from '../../../../work/follower.ts'
 import type { Base } from '../../../ground/base.ts'
 import type { FollowerName } from '../../../ground/event-handlers.ts'
-import { followedRows } from '../../../ground/events/followed-rows.ts'
-import { createCursors } from '../../../ground/events/follower-cursor.ts'
-import { hasCampaigns } from '../figures/follow-outcomes.ts'
+import { createCursors, followedRows } from '../../../ground/events/followed-rows.ts'
+import { whileCampaigns } from '../figures/follow-outcomes.ts'
 import { AUTHENTICATION_REFUSAL_MARK, HARD_BOUNCE_MARK, REFUSAL_MARK } from '../figures/marks.ts'
 import { type BrakeDeps, brakeCampaigns } from './brake.ts'
 
@@ -72,7 +71,7 @@ export function startRefusals(deps: BrakeDeps & Pick<Base, 'store' | 'log'>): Fo
     rows: followedRows(deps.store, 'attempts', listAttempts),
     cursors: createCursors(deps),
     handlers: [
-      { name, mayMatter: hasCampaigns, handle: (tx, rows) => countRefusals(deps, tx, rows) },
+      { name, mayMatter: whileCampaigns, handle: (tx, rows) => countRefusals(deps, tx, rows) },
     ],
   })
 }

@@ -12,6 +12,7 @@ import type { CountedEvent } from '../../../../store/schema/analytics.ts'
 import type { EventRow } from '../../../../store/schema/events.ts'
 import { parameter, statement } from '../../../../store/statement.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
+import { whileAny } from '../../../../work/follower-handlers.ts'
 import type { LazyHandler } from '../../../ground/event-handlers.ts'
 import { MAIL_EVENTS } from '../../../ground/events/mail-events.ts'
 import { COUNTED_OTHERWISE } from '../../../people/contacts/write/set-subscribed.ts'
@@ -100,15 +101,14 @@ const addClicks = statement(
       set clicks = clicks + excluded.clicks, clickers = clickers + excluded.clickers`,
 )
 
-/** For `mayMatter` of handlers: whether a campaign has begun, before which there is no mail of it. */
-export async function hasCampaigns(read: Pick<Tx, 'find'>): Promise<boolean> {
-  return (await read.find(findCampaign)) !== undefined
-}
+/** `mayMatter` of handlers: before a campaign has begun, there is no mail of campaigns. */
+export const whileCampaigns = whileAny(findCampaign)
 
 export function figuresHandler(deps: BrakeDeps): LazyHandler {
   return {
     name: 'campaign-figures',
-    mayMatter: hasCampaigns,
+    names: OUTCOMES,
+    mayMatter: whileCampaigns,
     handle: (tx, events) => countOutcomes(deps, tx, events),
   }
 }
@@ -118,7 +118,7 @@ async function countOutcomes(
   tx: Tx,
   events: readonly OutcomeEvent[],
 ): Promise<void> {
-  const outcomes = events.filter(({ name, emailId }) => emailId !== null && OUTCOMES.has(name))
+  const outcomes = events.filter(({ emailId }) => emailId !== null)
   if (outcomes.length === 0) return
   const unsubscribed = outcomes.filter(isUnsubscription)
   if (unsubscribed.length > 0) await tx.execute(markUnsubscribed, { ids: idsOf(unsubscribed) })

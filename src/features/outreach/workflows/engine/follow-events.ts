@@ -11,6 +11,7 @@ import { sql } from '../../../../store/drizzle.ts'
 import type { EventRow } from '../../../../store/schema/events.ts'
 import { parameter, statement } from '../../../../store/statement.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
+import { whileAny } from '../../../../work/follower-handlers.ts'
 import type { Base } from '../../../ground/base.ts'
 import {
   isAutomaticEvent,
@@ -114,7 +115,7 @@ export function triggerHandler(deps: TriggerDeps): UrgentHandler {
     name: 'workflows',
     beginsAt: 'newest',
     // A workflow is started by events from after it was enabled.
-    mayMatter: async (read) => (await read.find(findAny)) !== undefined,
+    mayMatter: whileAny(findAny),
     handle: (tx, rows, endAt) => applyEvents(deps, tx, { rows, endAt }),
   }
 }

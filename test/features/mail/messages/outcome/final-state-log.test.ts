@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import type { CounterName } from '../../../../../src/base/counters.ts'
 import { createLog } from '../../../../../src/base/log.ts'
+import type { CounterName } from '../../../../../src/base/metric-texts.ts'
 import { createAcceptQueue } from '../../../../../src/features/mail/messages/accept/accept-queue.ts'
 import { createDeliverer } from '../../../../../src/features/mail/messages/delivery/deliverer.ts'
 import { recordReports } from '../../../../../src/features/mail/messages/outcome/record-reports.ts'

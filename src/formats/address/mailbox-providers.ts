@@ -1,13 +1,8 @@
 /**
- * Names the provider that receives an email, as people know it: by the recipient's domain if the domain is that
- * of a mailbox provider, else by the server that took or refused the email. Both stay the same for all
- * events of an email. Domains and hosts: the providers' own pages for senders and set-up guides.
+ * The names of providers, as people know them: by the domain of an address if the domain is that of a mailbox provider,
+ * else by the host that receives for a domain. Domains and hosts: the providers' own pages for senders and set-up
+ * guides.
  */
-import { listOf } from '../../../../store/dialect.ts'
-import { sql } from '../../../../store/drizzle.ts'
-import type { CountedEvent } from '../../../../store/schema/analytics.ts'
-import { parameter, statement } from '../../../../store/statement.ts'
-import type { Tx } from '../../../../store/write/transaction.ts'
 
 /** Every other provider, and mail of which no server is known, such as all mail through a smarthost. */
 const OTHER_PROVIDER = 'Other'
@@ -120,22 +115,6 @@ const NAME_OF_DOMAIN = toMap(DOMAINS)
 
 const NAME_OF_HOST = toMap(HOSTS)
 
-type HostRow = { emailId: string; host: string | null }
-
-type AttemptRow = HostRow & { result: string }
-
-const listAttempts = statement<AttemptRow>(
-  () => sql`select email_id as "emailId", result, host from attempts
-    where email_id in ${listOf(parameter('ids'))} and (host is not null or result = 'relayed')
-    order by id`,
-)
-
-/** Lists the hosts of emails that were deleted meanwhile, with their attempts. */
-const listDeletedHosts = statement<HostRow>(
-  () => sql`select email_id as "emailId", host from deleted_events
-    where seq in ${listOf(parameter('seqs'))}`,
-)
-
 /** `domain`: lower case, A-labels. Undefined if the domain alone does not tell. */
 export function providerOfDomain(domain: string): string | undefined {
   return NAME_OF_DOMAIN.get(domain)
@@ -156,31 +135,6 @@ export function providerOfHost(host: string | null | undefined): string {
     name = name.slice(dot + 1)
   }
   return OTHER_PROVIDER
-}
-
-/**
- * Returns the hosts that name the providers of emails, by the ids of the emails: of each email the first server that
- * the email was offered to, because this server is known before the email counts anywhere, and stays. A smarthost is no
- * receiver. `events`: events of emails.
- */
-export async function findHosts(
-  tx: Tx,
-  events: readonly CountedEvent[],
-): Promise<ReadonlyMap<string, string | null>> {
-  const hosts = new Map<string, string | null>()
-  if (events.length === 0) return hosts
-  const ids = JSON.stringify([...new Set(events.map(({ emailId }) => emailId))])
-  for (const { emailId, result, host } of await tx.list(listAttempts, { ids })) {
-    if (result === 'relayed') hosts.set(emailId, null)
-    else if (!hosts.has(emailId)) hosts.set(emailId, host)
-  }
-  const unknown = events.filter(({ emailId }) => emailId !== null && !hosts.has(emailId))
-  if (unknown.length === 0) return hosts
-  const seqs = JSON.stringify(unknown.map(({ seq }) => seq))
-  for (const { emailId, host } of await tx.list(listDeletedHosts, { seqs })) {
-    hosts.set(emailId, host)
-  }
-  return hosts
 }
 
 function toMap(names: Readonly<Record<string, string>>): ReadonlyMap<string, string> {

@@ -1,21 +1,16 @@
 /**
- * The counters of a project's reputation: by the hour, and in all since it was last enabled. An hour in
- * which a project was enabled has a second row, which begins then, so that windows of hours never reach
- * behind `reputationSince`.
+ * The counts of a project's mail in windows of time, from which its reputation is judged; `follow-events.ts` counts by
+ * the hour, and in all since the project was last enabled.
  */
-import { DAY_MS, HOUR_MS } from '../../../base/clock.ts'
+import { DAY_MS } from '../../../base/clock.ts'
 import { listOf } from '../../../store/dialect.ts'
 import { sql } from '../../../store/drizzle.ts'
-import { reputationHours, reputationTotals } from '../../../store/schema/reputation.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import { type Pace, sweepPages } from '../../../work/sweep.ts'
 import type { Base } from '../../ground/base.ts'
 
 export type Counts = { emails: number; bounces: number; complaints: number }
-
-/** Counts of a project in the hour, or the rest of an hour, that begins at `startsAt`. */
-export type HourCounts = Counts & { projectId: string; startsAt: number }
 
 /** The counts of the last 24 hours, the last 7 days, and all. */
 export type Windows = { day: Counts; week: Counts; all: Counts }
@@ -31,47 +26,6 @@ const WEEK_MS = 7 * DAY_MS
 /** Projects of a batch, each of which has some 200 hours of each kind. */
 const PACE: Pace = { rows: 20, rest: 'none' }
 const EXPIRED = [expiredOf('reputation_hours'), expiredOf('new_project_hours')]
-
-const { emails, bounces, complaints } = reputationHours
-
-const addToHour = statement((db) =>
-  db
-    .insert(reputationHours)
-    .values({
-      projectId: parameter('projectId'),
-      startsAt: parameter('startsAt'),
-      emails: parameter('emails'),
-      bounces: parameter('bounces'),
-      complaints: parameter('complaints'),
-    })
-    .onConflictDoUpdate({
-      target: [reputationHours.projectId, reputationHours.startsAt],
-      set: {
-        emails: sql`${emails} + ${parameter('emails')}`,
-        bounces: sql`${bounces} + ${parameter('bounces')}`,
-        complaints: sql`${complaints} + ${parameter('complaints')}`,
-      },
-    }),
-)
-
-const addToTotals = statement((db) =>
-  db
-    .insert(reputationTotals)
-    .values({
-      projectId: parameter('projectId'),
-      emails: parameter('emails'),
-      bounces: parameter('bounces'),
-      complaints: parameter('complaints'),
-    })
-    .onConflictDoUpdate({
-      target: reputationTotals.projectId,
-      set: {
-        emails: sql`${reputationTotals.emails} + ${parameter('emails')}`,
-        bounces: sql`${reputationTotals.bounces} + ${parameter('bounces')}`,
-        complaints: sql`${reputationTotals.complaints} + ${parameter('complaints')}`,
-      },
-    }),
-)
 
 /** At most 170 rows of hours. */
 const findWindows = statement<ReputationRow>(
@@ -93,17 +47,6 @@ function sumOfDay(column: keyof Counts) {
 function total(column: keyof Counts) {
   return sql`coalesce((select ${sql.raw(column)} from reputation_totals
     where project_id = ${parameter('projectId')}), 0)`
-}
-
-export async function addHourCounts(tx: Tx, counts: readonly HourCounts[]): Promise<void> {
-  await tx.executeEach(addToHour, counts)
-  await tx.executeEach(addToTotals, counts)
-}
-
-/** Where the counts of an event go; undefined if the project was enabled after it. */
-export function hourOf(at: number, reputationSince: number): number | undefined {
-  if (at < reputationSince) return undefined
-  return Math.max(at - (at % HOUR_MS), reputationSince)
 }
 
 /** `at`: the end of the windows. They begin with an hour, or when the project was enabled. */
