@@ -3,7 +3,7 @@ import { now } from '../base/clock.ts'
 import type { ListenAddress } from '../config/config.ts'
 import type { Core } from '../core/core.ts'
 import type { OpenCore } from '../core/open-core.ts'
-import { startReceivingDomains } from '../features/incoming/receiving/receiving-domains.ts'
+import { startReceivingDomains } from '../features/incoming/receiving/accept/admit-recipient.ts'
 import { createDeliverer, type Deliverer } from '../features/mail/messages/delivery/deliverer.ts'
 import {
   createKnownDomains,

@@ -9,7 +9,7 @@ import {
   handOver,
   listMembers,
 } from '../features/tenancy/accounts/members/members.ts'
-import { findMailProjectId } from '../features/tenancy/accounts/platform-mail/mail-project.ts'
+import { findMailProjectId } from '../features/tenancy/accounts/platform-mail/sender.ts'
 import {
   createProject,
   describeKeys,

@@ -5,7 +5,7 @@
  * (RFC 3986 section 2.1), HTML references, and lines that a mail program has broken and marked.
  */
 
-/** Digits of a token: 256 bits in hexadecimal (`features/tenancy/accounts/links/link-token.ts`). */
+/** Digits of a token: 256 bits in hexadecimal (`features/tenancy/accounts/links/link-tokens.ts`). */
 const TOKEN_LENGTH = 64
 /** A lower-case escape before a token reads as digits: `%3d`, `%253d`. */
 const LEADS = [0, 2, 4]

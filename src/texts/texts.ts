@@ -17,12 +17,25 @@ import ja from './ja.json' with { type: 'json' }
 import type { Language } from './languages.ts'
 import nl from './nl.json' with { type: 'json' }
 import pl from './pl.json' with { type: 'json' }
-import type { WithPlurals } from './plural.ts'
 import pt from './pt.json' with { type: 'json' }
 import sv from './sv.json' with { type: 'json' }
 import zhCN from './zh-CN.json' with { type: 'json' }
 import zhHK from './zh-HK.json' with { type: 'json' }
 import zhTW from './zh-TW.json' with { type: 'json' }
+
+/**
+ * A text that agrees with a number has a form for each plural category of its language (Unicode
+ * CLDR, the names of `Intl.PluralRules`): English has `one` and `other`, Polish also `few` and
+ * `many`, Japanese only `other`.
+ */
+type PluralForms = Readonly<{ other: string } & Partial<Record<Intl.LDMLPluralRule, string>>>
+
+/** The type of all languages, from that of English: an object of `one` and `other` is a text in forms. */
+export type WithPlurals<English> = English extends string
+  ? string
+  : English extends { one: string; other: string }
+    ? PluralForms
+    : { readonly [Key in keyof English]: WithPlurals<English[Key]> }
 
 /** The texts of one language by part (`contact`, `mail`, …). */
 export type Texts = WithPlurals<typeof en>
@@ -34,4 +47,9 @@ const TEXTS: Readonly<Record<Language, Texts>> = {
 
 export function textsOf(language: Language): Texts {
   return TEXTS[language]
+}
+
+/** The form for `count`, which a placeholder in the form may show. */
+export function formFor(language: Language, forms: PluralForms, count: number): string {
+  return forms[new Intl.PluralRules(language).select(count)] ?? forms.other
 }

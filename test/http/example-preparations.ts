@@ -7,7 +7,7 @@ import { addHourCounts } from '../../src/features/insight/reputation/follow-even
 import { listDomains } from '../../src/features/mail/domains/domains.ts'
 import { createSegment } from '../../src/features/people/segments/edit-segment.ts'
 import { inviteMember } from '../../src/features/tenancy/accounts/invitations/invite.ts'
-import { insertToken } from '../../src/features/tenancy/accounts/links/email-tokens.ts'
+import { insertToken } from '../../src/features/tenancy/accounts/links/link-tokens.ts'
 import { endSessions } from '../../src/features/tenancy/accounts/sessions/sessions.ts'
 import { createUser } from '../../src/features/tenancy/accounts/users/users.ts'
 import type { DnsAnswer, MxRecord } from '../../src/outbound/dns/answer.ts'

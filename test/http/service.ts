@@ -6,7 +6,7 @@ import { silentLog } from '../../src/base/log.ts'
 import type { Config } from '../../src/config/config.ts'
 import type { Core } from '../../src/core/core.ts'
 import type { RequestLogEntry } from '../../src/features/ground/requests/log.ts'
-import { createDomainLists } from '../../src/features/people/verification/domain-lists/domain-lists.ts'
+import { createDomainLists } from '../../src/features/people/verification/domain-lists.ts'
 import { type HttpServer, startHttp } from '../../src/http/server/server.ts'
 import {
   addProject,

@@ -19,7 +19,7 @@ const CALLS: Record<string, (exports: Exports) => unknown> = {
   'src/formats/parse/find-address.ts': ({ listAddresses }) => listAddresses?.('a@example.com', 1),
   'src/formats/html/tag.ts': ({ eachTag }) => eachTag?.('<style>', () => undefined),
   'src/formats/compose/parameters.ts': ({ parseContentType }) => parseContentType?.('text/plain'),
-  'src/features/tenancy/accounts/second-factor/recovery-codes.ts': ({ makeRecoveryCodes }) =>
+  'src/features/tenancy/accounts/second-factor/codes.ts': ({ makeRecoveryCodes }) =>
     makeRecoveryCodes?.(),
 }
 

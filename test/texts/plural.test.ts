@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { formFor } from '../../src/texts/plural.ts'
+import { formFor } from '../../src/texts/texts.ts'
 
 test('the form follows the plural rules of the language', () => {
   const polish = { one: 'mail', few: 'maile', many: 'maili', other: 'maila' }

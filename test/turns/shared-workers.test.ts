@@ -22,13 +22,13 @@ const SHARED: Record<string, { by: string; how: string } | null> = {
     how: 'lanes by project; a message of more than 50 ms goes to a composing thread',
   },
   'inbound/inbound-reader.ts': {
-    by: 'features/incoming/receiving/process/pending.ts',
+    by: 'features/incoming/receiving/process/lines.ts',
     how: 'lines by project; 5 s of processor time and 3 s of DNS a message',
   },
   'inbound/submission-reader.ts': { by: TURNS, how: 'lines by project' },
   'features/people/verification/verifier.ts': { by: TURNS, how: 'lines by project' },
   'features/ground/list-totals.ts': { by: TURNS, how: 'lines by project' },
-  'features/tenancy/uploads/open-image.ts': { by: TURNS, how: 'lines by network' },
+  'features/tenancy/uploads/image-files.ts': { by: TURNS, how: 'lines by network' },
   'store/snapshot/snapshot.ts': null,
   'store/long-migration.ts': null,
   // What the others are made of.

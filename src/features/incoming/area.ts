@@ -11,7 +11,7 @@ import {
 import type { Base } from '../ground/base.ts'
 import type { Area } from '../ground/manifest/area.ts'
 import { erasedByReset, exported } from '../ground/manifest/table.ts'
-import { deleteExpiredInboundMessages } from './receiving/retention.ts'
+import { deleteExpiredInboundMessages } from './receiving/inbound-messages.ts'
 import { NOTIFICATIONS } from './sns/processed-messages.ts'
 
 export const incoming: Area<Base> = {

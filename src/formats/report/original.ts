@@ -5,7 +5,7 @@ import { decodeHeader } from '../parse/decode-text.ts'
 import { type Entity, readText } from '../parse/entity.ts'
 import { type Field, findField, listFields, readFields } from '../parse/fields.ts'
 import { listAddresses } from '../parse/find-address.ts'
-import { isReturnedPart } from './notice.ts'
+import { isReturnedPart } from './prose.ts'
 
 export type Original = {
   messageId: string | null

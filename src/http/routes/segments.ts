@@ -7,9 +7,12 @@ import { findUnknownFields } from '../../features/ground/conditions/unknown-fiel
 import { withEnd } from '../../features/ground/listing.ts'
 import { checkSegment } from '../../features/people/segments/check.ts'
 import { computeSegment } from '../../features/people/segments/compute.ts'
-import { deleteSegment } from '../../features/people/segments/delete.ts'
 import { addMembers, deleteMembers } from '../../features/people/segments/edit-members.ts'
-import { createSegment, updateSegment } from '../../features/people/segments/edit-segment.ts'
+import {
+  createSegment,
+  deleteSegment,
+  updateSegment,
+} from '../../features/people/segments/edit-segment.ts'
 import {
   listSegmentContacts,
   refreshSegment,

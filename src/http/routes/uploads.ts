@@ -1,5 +1,5 @@
 /** Images for emails: uploaded by a project, served to everyone who has their URL. */
-import { createImageOpener } from '../../features/tenancy/uploads/open-image.ts'
+import { createImageOpener } from '../../features/tenancy/uploads/image-files.ts'
 import { deleteImage, listImages } from '../../features/tenancy/uploads/project-images.ts'
 import { uploadExample, uploadPage, uploadQuery, uploadRecord } from '../../records/upload.ts'
 import { imageForm, MAX_IMAGE_FORM_BYTES, takeImage } from '../body/image-form.ts'

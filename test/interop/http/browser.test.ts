@@ -5,8 +5,10 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { BrowserContextOptions, Page } from 'playwright-core'
-import { insertToken } from '../../../src/features/tenancy/accounts/links/email-tokens.ts'
-import { makeLinkToken } from '../../../src/features/tenancy/accounts/links/link-token.ts'
+import {
+  insertToken,
+  makeLinkToken,
+} from '../../../src/features/tenancy/accounts/links/link-tokens.ts'
 import { isPassword } from '../../../src/features/tenancy/accounts/passwords/passwords.ts'
 import { eq } from '../../../src/store/drizzle.ts'
 import { users } from '../../../src/store/schema/accounts.ts'

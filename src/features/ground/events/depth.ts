@@ -9,7 +9,7 @@
  * What a person does has the depth 0, even in mail of a workflow: a click, a complaint, an answer, an
  * unsubscription by a link. A chain through a person is no faster than the person. Opens have the depth of
  * their email, because many mail programs load images on their own. Hits of machines are no events at all,
- * and an answer that a machine sent has a depth of its own (`receiving/process/answered-email.ts`).
+ * and an answer that a machine sent has a depth of its own (`receiving/process/own-mail.ts`).
  */
 import { listOf } from '../../../store/dialect.ts'
 import { sql } from '../../../store/drizzle.ts'

@@ -7,7 +7,7 @@ import { isUuid } from '../../../store/ids.ts'
 import { emails } from '../../../store/schema/messages.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Base } from '../../ground/base.ts'
-import { readOwnTokens } from '../receiving/process/own-tokens.ts'
+import { readOwnTokens } from '../receiving/process/own-mail.ts'
 import { isBy, type MessageIds, type Notification, type ReceivedMail } from './notification.ts'
 
 const columns = { id: emails.id, recipient: emails.recipient, state: emails.state }

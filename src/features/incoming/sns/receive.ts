@@ -18,27 +18,26 @@
  *
  * SNS tries for at most an hour (AWS: "message delivery retries").
  */
-import { verify } from 'node:crypto'
-import { HOUR_MS, MINUTE_MS } from '../../../base/clock.ts'
 import { AppError, describeError, notFound } from '../../../base/errors.ts'
+import { type ParsedAddress, parseAddress } from '../../../formats/address/address.ts'
+import { and, eq } from '../../../store/drizzle.ts'
+import { domains } from '../../../store/schema/domains.ts'
+import type { InboundRecipient } from '../../../store/schema/json-values.ts'
+import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../ground/base.ts'
 import { recordReports } from '../../mail/messages/outcome/record-reports.ts'
 import { recordHits } from '../../mail/tracking/record-hits.ts'
 import { applySubscriptionRequest } from '../../people/contacts/write/subscription-request.ts'
-import { acceptReceivedMail } from './accept-mail.ts'
+import { insertInboundMessage } from '../receiving/accept/accept-message.ts'
+import { readSigned } from '../receiving/accept/admit-recipient.ts'
+import { MailboxFull } from '../receiving/limits.ts'
+import { createAuthentication } from './authenticate.ts'
 import { findReportedEmail, findWish, type ReportedWish } from './find-email.ts'
-import {
-  parseCertificateUrl,
-  parseSnsMessage,
-  parseSubscribeUrl,
-  type SnsMessage,
-  signedText,
-  untrusted,
-} from './message.ts'
+import { parseSnsMessage, parseSubscribeUrl, type SnsMessage, untrusted } from './message.ts'
+import type { ReceivedMail } from './notification.ts'
 import { parseNotification } from './notification.ts'
 import { isProcessed, processOnce } from './processed-messages.ts'
-import { createSigningCertificates, type SigningCertificates } from './signing-certificates.ts'
 import { toReportsAndHits } from './to-reports.ts'
 
 type SnsDeps = Pick<
@@ -61,43 +60,28 @@ export type SnsReceiver = {
   receive(body: unknown): Promise<void>
 }
 
-/** An hour of retries, and another hour for delays within SNS. */
-const MAX_AGE_MS = 2 * HOUR_MS
-const MAX_AHEAD_MS = 15 * MINUTE_MS
+/** SES accepts 50 recipients for a message. */
+const MAX_RECIPIENTS = 50
+
+const findOwner = statement((db) =>
+  db
+    .select({ projectId: domains.projectId })
+    .from(domains)
+    .where(and(eq(domains.domain, parameter('domain')), eq(domains.isVerified, true))),
+)
 
 export function createSnsReceiver(deps: SnsDeps): SnsReceiver {
-  const certificates = createSigningCertificates(deps)
+  const authenticate = createAuthentication(deps)
   return {
     isOpen: deps.config.sns.topicArns.length > 0,
     async receive(body) {
       const message = parseSnsMessage(body)
       if (message === undefined) throw untrusted('it is not a message of SNS')
       await logRefusal(deps, message, async () => {
-        await authenticate(deps, certificates, message)
+        await authenticate(message)
         await process(deps, message)
       })
     },
-  }
-}
-
-/** @throws AppError FORBIDDEN, EXTERNAL_SERVICE_ERROR */
-async function authenticate(
-  { config, now }: SnsDeps,
-  certificates: SigningCertificates,
-  message: SnsMessage,
-): Promise<void> {
-  const { topicArn, at, signatureVersion, signature, signingCertUrl } = message
-  if (!config.sns.topicArns.includes(topicArn)) throw untrusted('the topic is not listed')
-  const ageMs = now() - at
-  if (ageMs > MAX_AGE_MS || ageMs < -MAX_AHEAD_MS)
-    throw untrusted('its time is too far in the past or future')
-  const url = parseCertificateUrl(signingCertUrl)
-  if (url === undefined) throw untrusted('the certificate is not at a host of SNS')
-  const { publicKey } = await certificates.get(url)
-  const algorithm = signatureVersion === '1' ? 'RSA-SHA1' : 'RSA-SHA256'
-  const signed = Buffer.from(signedText(message))
-  if (!verify(algorithm, signed, publicKey, Buffer.from(signature, 'base64'))) {
-    throw untrusted('the signature is not valid')
   }
 }
 
@@ -220,4 +204,53 @@ async function confirmSubscription(
   }
   await processOnce(deps, messageId, async () => undefined)
   deps.log.info({ topicArn }, 'subscribed to a topic of SNS')
+}
+
+/**
+ * Accepts mail that SES received for a domain of this server: it is stored and processed like mail
+ * by SMTP. The domain's MX is a host of SES, so the domain only needs to be verified. Return paths and
+ * unsubscribe addresses that this server signed are accepted at any domain. Returns false when no
+ * recipient is at a domain of this server.
+ * @throws AppError EXTERNAL_SERVICE_ERROR while a mailbox is full: SNS tries again
+ */
+async function acceptReceivedMail(
+  deps: Pick<Base, 'config' | 'store' | 'keyring' | 'inboundNotifier' | 'now'>,
+  mail: ReceivedMail,
+  notificationId: string,
+): Promise<boolean> {
+  const recipients = await findRecipients(deps, mail.recipients.slice(0, MAX_RECIPIENTS))
+  if (recipients.length === 0) return false
+  const { reversePath, clientAddress, clientName, content } = mail
+  const message = { reversePath, recipients, clientAddress, clientName, content: [content] }
+  try {
+    await processOnce(deps, notificationId, async (tx) => {
+      await insertInboundMessage(deps, tx, { ...message, protocol: 'HTTP', tls: null })
+    })
+  } catch (cause) {
+    if (!(cause instanceof MailboxFull)) throw cause
+    throw new AppError('EXTERNAL_SERVICE_ERROR', 'The mailbox is full.', { cause })
+  }
+  return true
+}
+
+async function findRecipients(
+  deps: Pick<Base, 'store' | 'keyring'>,
+  given: readonly string[],
+): Promise<InboundRecipient[]> {
+  const found = new Map<string, InboundRecipient>()
+  for (const text of given) {
+    const parsed = parseAddress(text)
+    if (parsed === undefined) continue
+    const recipient = readSigned(deps, parsed) ?? (await findMailbox(deps, parsed))
+    if (recipient !== undefined) found.set(parsed.address, recipient)
+  }
+  return [...found.values()]
+}
+
+async function findMailbox(
+  { store }: Pick<Base, 'store'>,
+  { address, domain }: ParsedAddress,
+): Promise<InboundRecipient | undefined> {
+  const owner = await store.read.find(findOwner, { domain })
+  return owner && { for: 'mailbox', address, projectId: owner.projectId }
 }

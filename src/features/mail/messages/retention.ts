@@ -14,19 +14,15 @@ import { isUnfinishedEmail } from '../../../store/email-terms.ts'
 import { contents, emails } from '../../../store/schema/messages.ts'
 import { isParked } from '../../../store/shelves.ts'
 import { parameter, statement } from '../../../store/statement.ts'
-import { type Pace, sweepPages } from '../../../work/sweep.ts'
+import { sweepPages } from '../../../work/sweep.ts'
 import type { Base } from '../../ground/base.ts'
-import { contentOctets } from './content-octets.ts'
-import { createWalk, type Walk, walkOld } from './walk-old.ts'
+import { contentOctets } from './content-rows.ts'
+import { createWalk, RETENTION_PACE, toBatches, type Walk, walkOld } from './old-rows.ts'
 
 type Deps = Pick<Base, 'store' | 'config' | 'now'>
 type OldContent = { id: string; bytes: number }
 type WithLinks = { id: string; links: string[] | null }
 
-/** Rows per transaction; clearing a text visits all its database pages. */
-export const RETENTION_ROWS = 100
-const PACE: Pace = { rows: RETENTION_ROWS, rest: 'event loop' }
-const BATCH_BYTES = 8 * 1024 * 1024
 const PAGE = 2_000
 
 /** The state that a process keeps from run to run. */
@@ -160,7 +156,7 @@ function clearPage(
 ): Promise<number> {
   return sweepPages<WithLinks, number>(
     { store },
-    { pace: PACE, heavyFor: 'retention' },
+    { pace: RETENTION_PACE, heavyFor: 'retention' },
     {
       from: 0,
       pages: withLinks(store, toBatches(page)),
@@ -200,22 +196,6 @@ async function findLinks(
   return links
 }
 
-/** Splits rows into batches bounded in rows and bytes; a larger row is its own batch. */
-export function toBatches<Row extends { bytes: number }>(rows: readonly Row[]): Row[][] {
-  const batches: Row[][] = []
-  let bytes = Number.POSITIVE_INFINITY
-  for (const row of rows) {
-    const open = batches.at(-1)
-    bytes += row.bytes
-    if (open !== undefined && open.length < RETENTION_ROWS && bytes <= BATCH_BYTES) open.push(row)
-    else {
-      batches.push([row])
-      bytes = row.bytes
-    }
-  }
-  return batches
-}
-
 /** A page of old emails: how many have a snapshot, and the ids of those whose snapshot is to be cleared. */
 export const listSnapshots = statement<{
   last: string | null
@@ -248,7 +228,7 @@ async function clearSnapshots({ store }: Deps, walk: Walk, before: number): Prom
       const page = await store.scan.find(listSnapshots, span)
       if (page === undefined || page.last === null) return { last: undefined, isLate: false }
       const ids = JSON.parse(page.ids) as string[]
-      const rules = { pace: PACE, heavyFor: undefined }
+      const rules = { pace: RETENTION_PACE, heavyFor: undefined }
       const cleared = await sweepPages<string, number>({ store }, rules, {
         from: 0,
         pages: [ids],

@@ -1,11 +1,15 @@
 /**
- * Held suppressions: lists them, newest first, and applies them once an operator has confirmed their bounces
- * (`messages/outcome/` says when a suppression is held).
+ * Held suppressions: lists them, newest first, and ends them once their cause is settled: an operator
+ * confirms the bounces, or DNS is queried for the domain again. `messages/outcome/suppress-bounced.ts`
+ * says when a suppression is held.
  */
-import { formatInstant, formatOptionalInstant } from '../../../base/clock.ts'
-import { and, asc, count, desc, eq, gte, inArray } from '../../../store/drizzle.ts'
+import { DAY_MS, formatInstant, formatOptionalInstant, HOUR_MS } from '../../../base/clock.ts'
+import { findMxDestination } from '../../../outbound/routing/mx-destination.ts'
+import type { RowOf } from '../../../store/database.ts'
+import { and, asc, count, desc, eq, gte, inArray, sql } from '../../../store/drizzle.ts'
 import { heldSuppressions } from '../../../store/schema/suppressions.ts'
 import type { HeldCause, SuppressionReason } from '../../../store/schema/words.ts'
+import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import { type Pace, sweep } from '../../../work/sweep.ts'
 import type { Base } from '../../ground/base.ts'
@@ -13,7 +17,9 @@ import { hasDeliveredSince } from '../messages/outcome/strikes.ts'
 import {
   type BounceSuppression,
   suppressBouncedAddress,
+  suppressUnlessTooMany,
 } from '../messages/outcome/suppress-bounced.ts'
+import type { Fuse } from '../messages/outcome/suppression-guards.ts'
 
 export type HeldView = {
   id: string
@@ -47,10 +53,57 @@ type ConfirmResult = {
 }
 
 type Deps = Pick<Base, 'store' | 'now'>
+type RecheckDeps = Pick<Base, 'store' | 'config' | 'resolver' | 'now'> & { fuse: Fuse }
+type Existence = 'exists' | 'gone' | 'unknown'
+type DueSuppression = RowOf<typeof findDueOf>
 
 const BATCH = 200
-
 const PACE: Pace = { rows: BATCH, rest: 'none' }
+const DOMAINS_AT_ONCE = 8
+const MAX_DOMAINS = 500
+/** Suppressions of one domain per transaction. */
+const RECHECK_BATCH = 100
+const RECHECK_PACE: Pace = { rows: RECHECK_BATCH, rest: 'none' }
+const RECHECK_MS = HOUR_MS
+const GIVE_UP_MS = 7 * DAY_MS
+
+const findDueDomains = statement<{ domain: string }>(
+  () => sql`select domain from held_suppressions
+    where due_at <= ${parameter('at')} group by domain order by min(due_at) limit ${MAX_DOMAINS}`,
+)
+
+const findDueOf = statement((db) =>
+  db
+    .select()
+    .from(heldSuppressions)
+    .where(
+      sql`${heldSuppressions.domain} = ${parameter('domain')}
+        and ${heldSuppressions.cause} = 'domain' and ${heldSuppressions.dueAt} <= ${parameter('at')}`,
+    )
+    .limit(RECHECK_BATCH),
+)
+
+const deleteOfDomain = statement((db) =>
+  db.delete(heldSuppressions).where(
+    sql`${heldSuppressions.domain} = ${parameter('domain')}
+        and ${heldSuppressions.cause} = 'domain'
+        and ${heldSuppressions.createdAt} < ${parameter('before')}`,
+  ),
+)
+
+const postpone = statement((db) =>
+  db
+    .update(heldSuppressions)
+    .set({ dueAt: parameter('dueAt') })
+    .where(
+      sql`${heldSuppressions.domain} = ${parameter('domain')}
+        and ${heldSuppressions.cause} = 'domain' and ${heldSuppressions.dueAt} <= ${parameter('at')}`,
+    ),
+)
+
+const deleteHeld = statement((db) =>
+  db.delete(heldSuppressions).where(eq(heldSuppressions.id, parameter('id'))),
+)
 
 export async function listHeld(
   { store }: Pick<Base, 'store'>,
@@ -128,4 +181,82 @@ async function confirmSome({ now }: Deps, tx: Tx, scope: HeldScope) {
   }
   await tx.delete(heldSuppressions).where(inArray(heldSuppressions.id, ids))
   return { suppressed, dropped: rows.length - suppressed }
+}
+
+/**
+ * Rechecks, after a day, domains that DNS denied although they are known to exist
+ * (`messages/outcome/suppression-guards.ts`). If DNS denies a domain again, its addresses are
+ * suppressed, and the fuse counts them. If the domain exists, its held suppressions are dropped. If
+ * DNS gives no result, the recheck is repeated every hour for at most a week. Returns the number of
+ * domains that were due.
+ */
+export async function recheckDomains(deps: RecheckDeps, signal?: AbortSignal): Promise<number> {
+  // The other modes do not look up recipient domains.
+  if (deps.config.delivery.mode !== 'direct') return 0
+  const domains = await deps.store.scan.list(findDueDomains, { at: deps.now() })
+  let next = 0
+  const work = async () => {
+    for (let due = domains[next++]; due !== undefined; due = domains[next++]) {
+      if (signal?.aborted) return
+      await recheck(deps, due.domain)
+    }
+  }
+  await Promise.all(Array.from({ length: DOMAINS_AT_ONCE }, work))
+  return domains.length
+}
+
+async function recheck(deps: RecheckDeps, domain: string): Promise<void> {
+  const { store } = deps
+  const existence = await findExistence(deps, domain)
+  const at = deps.now()
+  if (existence === 'exists') {
+    await store.write((tx) => tx.execute(deleteOfDomain, { domain, before: at + 1 }))
+  } else if (existence === 'unknown') {
+    await store.write(async (tx) => {
+      await tx.execute(deleteOfDomain, { domain, before: at - GIVE_UP_MS })
+      await tx.execute(postpone, { domain, at, dueAt: at + RECHECK_MS })
+    })
+  } else {
+    const rules = { pace: RECHECK_PACE, heavyFor: undefined, until: 'short' as const }
+    await sweep(deps, rules, (tx) => suppressSome(deps, tx, { domain, at }))
+  }
+}
+
+async function findExistence(
+  { config, resolver, now }: RecheckDeps,
+  domain: string,
+): Promise<Existence> {
+  const lookup = { at: now(), durationMs: 0, hosts: [] }
+  const deps = { config, resolver, now, random: Math.random, sandboxPort: null }
+  const unused = { inboundListeners: () => [], receivedDomains: new Set<string>() }
+  const destination = await findMxDestination({ ...deps, ...unused }, domain, lookup)
+  if (destination.kind === 'open') return 'exists'
+  if (destination.verdict.isHard) return 'gone'
+  return destination.verdict.class === 'dns' ? 'unknown' : 'exists'
+}
+
+/** Returns how many rows were due. */
+async function suppressSome(
+  deps: RecheckDeps,
+  tx: Tx,
+  { domain, at }: { domain: string; at: number },
+): Promise<number> {
+  const due = await tx.list(findDueOf, { domain, at })
+  tx.afterCommit(() => deps.fuse.countTried(due.length))
+  for (const row of due) await suppressOne(deps, tx, { row, at })
+  return due.length
+}
+
+async function suppressOne(
+  deps: RecheckDeps,
+  tx: Tx,
+  { row, at }: { row: DueSuppression; at: number },
+): Promise<void> {
+  const { id, contactId, createdAt: since } = row
+  if (await hasDeliveredSince(tx, { contactId, since })) {
+    await tx.execute(deleteHeld, { id })
+    return
+  }
+  const source = `${row.source}; the recheck a day later confirmed it`
+  await suppressUnlessTooMany(deps, tx, { ...row, reason: 'HARD_BOUNCE', source, at })
 }

@@ -26,7 +26,7 @@ import {
 import { monthOf, nextMonthOf } from '../../ground/usage/month.ts'
 import { UNSUBSCRIBED } from '../../mail/messages/delivery/prepare.ts'
 import { uncountFailed } from '../../mail/messages/outcome/uncount-failed.ts'
-import { giveUpAfterMs } from '../../mail/messages/queue/give-up-after.ts'
+import { giveUpAfterMs } from '../../mail/messages/queue/give-up.ts'
 import type { QueueNotifier } from '../../mail/messages/queue/notifier.ts'
 import { requireSender } from '../../mail/templates/validate.ts'
 import { type CampaignKey, type FoundCampaign, loadCampaign, usageCategoryOf } from './campaign.ts'

@@ -1,10 +1,12 @@
 /**
- * Exports contacts as CSV (RFC 4180, UTF-8) page by page, without keeping sent pages in memory. Text
- * that a spreadsheet program would take for a formula is escaped (csv/cell.ts), and an exported file
- * can be imported again without loss.
+ * Exports contacts as CSV (RFC 4180, UTF-8) page by page, without keeping sent pages in memory. The data of
+ * contacts has one column for each key that contacts of the project have. Text that a spreadsheet program
+ * would take for a formula is escaped (csv/cell.ts), and an exported file can be imported again without
+ * loss.
  */
 import { formatInstant } from '../../../base/clock.ts'
-import { and } from '../../../store/drizzle.ts'
+import { and, sql } from '../../../store/drizzle.ts'
+import { parameter, statement } from '../../../store/statement.ts'
 import type { Base } from '../../ground/base.ts'
 import { compileCondition } from '../../ground/conditions/compile.ts'
 import type { Condition } from '../../ground/conditions/condition.ts'
@@ -13,11 +15,9 @@ import type { ContactScope } from '../contacts/list/scope.ts'
 import { walkContacts } from '../contacts/list/walk.ts'
 import { contactScopeOf } from '../segments/contact-scope.ts'
 import { loadSegment } from '../segments/segments.ts'
-import { writeText } from './csv/cell.ts'
-import { type DataColumns, findDataColumns, namesOf, placeData } from './csv/data-columns.ts'
+import { writeText, writeValue } from './csv/cell.ts'
 import { EXPORT_COLUMNS } from './csv/header.ts'
-import { writePieces } from './csv/pieces.ts'
-import { writeRecord, writeSparseRecord } from './csv/writer.ts'
+import { type PlacedCell, writePieces, writeRecord, writeSparseRecord } from './csv/writer.ts'
 import { type ExportSlots, whileExporting } from './export-slots.ts'
 
 export type ExportQuery = {
@@ -35,6 +35,14 @@ type Deps = Pick<Base, 'store' | 'now'> & { slots: ExportSlots }
 const PAGE = 200
 const MARK = '\ufeff'
 
+/** The position of each key. */
+export type DataColumns = ReadonlyMap<string, number>
+
+const listKeys = statement<{ key: string }>(
+  () => sql`select distinct key from contact_fields
+    where project_id = ${parameter('projectId')} and contacts > 0 order by key`,
+)
+
 /**
  * Returns the file piece by piece. Keys that contacts receive during the export are not exported.
  * @throws AppError RATE_LIMIT_EXCEEDED without a free slot, before anything else; RESOURCE_NOT_FOUND
@@ -46,6 +54,33 @@ export function exportContacts(deps: Deps, query: ExportQuery): Promise<AsyncIte
     const columns = await findDataColumns(deps, query.projectId, EXPORT_COLUMNS.length)
     return write(deps, { scope, columns, hasMark: query.hasMark ?? false })
   })
+}
+
+/** `from`: the number of columns before them. */
+export async function findDataColumns(
+  { store }: Pick<Base, 'store'>,
+  projectId: string,
+  from: number,
+): Promise<DataColumns> {
+  const fields = await store.scan.list(listKeys, { projectId })
+  return new Map(fields.map(({ key }, index) => [key, from + index]))
+}
+
+export function namesOf(columns: DataColumns): string[] {
+  return [...columns.keys()].map((key) => `data.${key}`)
+}
+
+/** The cells of a contact, in the order of the columns. A key without a column has no cell. */
+export function placeData(
+  data: Readonly<Record<string, unknown>> | null,
+  columns: DataColumns,
+): PlacedCell[] {
+  const cells: PlacedCell[] = []
+  for (const [key, value] of Object.entries(data ?? {})) {
+    const at = columns.get(key)
+    if (at !== undefined) cells.push({ at, cell: writeValue(value as never) })
+  }
+  return cells.sort((one, other) => one.at - other.at)
 }
 
 async function toScope(

@@ -12,8 +12,14 @@ import { parameter, statement } from '../../../store/statement.ts'
 import { FinalFailure } from '../../../work/jobs/run.ts'
 import type { Base } from '../../ground/base.ts'
 import type { Mapping } from './csv/column-names.ts'
-import { findReplaced, type RowDamage, repairRecord } from './csv/damage.ts'
-import { type DecodedPiece, decode, type Encoding } from './csv/encoding.ts'
+import {
+  type DecodedPiece,
+  decode,
+  type Encoding,
+  findReplaced,
+  type RowDamage,
+  repairRecord,
+} from './csv/encoding.ts'
 import {
   type Header,
   isAddressHeader,

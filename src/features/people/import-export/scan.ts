@@ -1,11 +1,16 @@
 /**
- * Reads a file once before its import: the types of its columns, and what of it is damaged or left out. The
- * result is stored with the first rows, so that a resumed import reads the rest of the file in the same way,
- * also when its own rows have given the project new fields.
+ * Reads a file once before its import: the types of its columns, what of it is damaged or left out, and how
+ * its columns differ from the fields that the contacts of the project have. The result is stored with the
+ * first rows, so that a resumed import reads the rest of the file in the same way, also when its own rows
+ * have given the project new fields.
  */
 import { setImmediate } from 'node:timers/promises'
 import type { FieldWarning } from '../../../base/errors.ts'
 import type { ColumnReading, FileDamage, StateWord } from '../../../records/import.ts'
+import { listOf } from '../../../store/dialect.ts'
+import { sql } from '../../../store/drizzle.ts'
+import type { ValueKind } from '../../../store/schema/words.ts'
+import { parameter, statement } from '../../../store/statement.ts'
 import type { Base } from '../../ground/base.ts'
 import { keyOf, shortenName } from './csv/column-names.ts'
 import {
@@ -26,7 +31,6 @@ import {
 import type { CsvRecord } from './csv/parser.ts'
 import { describeStates, type StateScan, scanStates } from './csv/row-state.ts'
 import type { ImportPayload } from './import-file.ts'
-import { findKnownKinds, findOtherCases } from './known-fields.ts'
 import { readRows } from './read-rows.ts'
 
 type FileScan = {
@@ -62,6 +66,31 @@ const MAX_LINES = 10
 
 /** A count with the lines where it comes from. */
 type Count = { count: number; lines: number[] }
+
+const selectKinds = statement<{ key: string; kind: ValueKind; contacts: number }>(
+  () => sql`select key, kind, contacts from contact_fields
+    where project_id = ${parameter('projectId')} and contacts > 0 and kind <> 'other'
+      and key in ${listOf(parameter('keys'))}
+    order by contacts, kind`,
+)
+
+/** Warnings of one file. */
+const MAX_WARNINGS = 10
+
+/** Most contacts first. */
+const listKeys = statement<{ key: string; contacts: number }>(
+  () => sql`select key, sum(contacts) as contacts from contact_fields
+    where project_id = ${parameter('projectId')} and contacts > 0
+    group by key order by contacts desc, key`,
+)
+
+type NamedColumns = {
+  projectId: string
+  /**
+   * The header of the first column of each field, by field; without columns that the mapping names.
+   */
+  names: ReadonlyMap<string, string>
+}
 
 /** @throws FinalFailure for a file without a usable header; the signal's reason when it aborts */
 export async function scanFile(
@@ -213,4 +242,47 @@ function describe({ count, lines }: Count, { one, many }: { one: string; many: s
   const more = lines.length > MAX_LINES ? ` and ${lines.length - MAX_LINES} more` : ''
   const where = lines.length === 1 ? 'line' : 'lines'
   return [`${count === 1 ? one : `${count} ${many}`}: ${where} ${shown}${more}.`]
+}
+
+/**
+ * Returns the kinds of values by key, the kind of most values last. Lists and objects do not count:
+ * only an export can have them.
+ */
+async function findKnownKinds(
+  { store }: Pick<Base, 'store'>,
+  { projectId, keys }: { projectId: string; keys: readonly string[] },
+): Promise<Map<string, ValueKind[]>> {
+  const rows = await store.read.list(selectKinds, { projectId, keys: JSON.stringify(keys) })
+  const kinds = new Map<string, ValueKind[]>()
+  for (const { key, kind } of rows) kinds.set(key, [...(kinds.get(key) ?? []), kind])
+  return kinds
+}
+
+/**
+ * Returns a warning, as a sentence, for each column whose key differs only in letter case from a
+ * key that more contacts have: `Vorname` becomes `vorname`, and templates that print `Vorname` do
+ * not change.
+ */
+async function findOtherCases(
+  { store }: Pick<Base, 'store'>,
+  { projectId, names }: NamedColumns,
+): Promise<string[]> {
+  if (names.size === 0) return []
+  const mostUsed = new Map<string, string>()
+  for (const { key } of await store.scan.list(listKeys, { projectId })) {
+    const lower = key.toLowerCase()
+    if (!mostUsed.has(lower)) mostUsed.set(lower, key)
+  }
+  const warnings: string[] = []
+  for (const [field, name] of names) {
+    const key = keyOf(field) ?? ''
+    const other = mostUsed.get(key.toLowerCase())
+    if (other === undefined || other === key) continue
+    warnings.push(
+      `The column "${name}" becomes the key "${key}"; contacts have the key "${other}": ` +
+        `map ${JSON.stringify({ [name]: other })} to fill it.`,
+    )
+    if (warnings.length === MAX_WARNINGS) break
+  }
+  return warnings
 }

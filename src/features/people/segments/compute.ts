@@ -13,14 +13,18 @@
  * One computation of a segment runs at a time. It starts again when the condition changes
  * meanwhile.
  */
+import { MINUTE_MS } from '../../../base/clock.ts'
 import { AppError } from '../../../base/errors.ts'
 import { indexedBy } from '../../../store/dialect.ts'
-import { sql } from '../../../store/drizzle.ts'
+import { and, asc, eq, isNull, sql } from '../../../store/drizzle.ts'
+import { projects } from '../../../store/schema/accounts.ts'
 import { type Segment, segments } from '../../../store/schema/segments.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
+import { alternate } from '../../../turns/alternate.ts'
 import { type Pace, sweepPages } from '../../../work/sweep.ts'
 import type { Base } from '../../ground/base.ts'
 import { appendForContacts } from '../../ground/events/append.ts'
+import { isFenced } from '../../ground/fence/rows.ts'
 import {
   findCauses,
   listAskedEvents,
@@ -32,8 +36,7 @@ import { compileSegment } from './contact-scope.ts'
 import { type Change, endMemberships, findChanges, startMemberships } from './member-rows.ts'
 import { afterRuleChange, findRuleChange, type RuleChange } from './rule-change.ts'
 import { countSegment, saveCount } from './segment-contacts.ts'
-import type { SegmentKey } from './segments.ts'
-import { hasConditionOf, isSegment, loadSegment } from './segments.ts'
+import { findSegment, hasConditionOf, isSegment, loadSegment, type SegmentKey } from './segments.ts'
 import { segmentEvent } from './slug.ts'
 
 type ComputeDeps = Pick<Base, 'store' | 'sharedRuns' | 'now'>
@@ -43,6 +46,10 @@ type Applied = Omit<ComputeResult, 'total'> & { silent: number }
 
 /** Waiting requests run between two batches. */
 const PACE: Pace = { first: 500, min: 100, max: 1500, batchMs: 10, rest: 'event loop' }
+
+type RefreshDeps = ComputeDeps & Pick<Base, 'log'>
+
+const ROUND_MS = 5 * MINUTE_MS
 
 /**
  * Computes a segment; for a STATIC segment, only corrects its count.
@@ -59,6 +66,42 @@ export async function computeSegment(
   }
   requireMembershipEvents(segment)
   return deps.sharedRuns.take(`compute ${segment.id}`, () => compute(deps, key, signal))
+}
+
+/**
+ * Refreshes one segment after another, oldest count first, so that a round resumes where the last
+ * one was interrupted. Projects alternate, and a round ends after five minutes, so that the next one
+ * includes the segments of all projects again. Static segments need no refresh. The events of people who
+ * came and went while a copy of the database was away start workflows, so segments with events wait while
+ * a fence stands. A failure is logged, and the round continues.
+ * @throws the signal's reason when it aborts
+ */
+export async function refreshSegments(deps: RefreshDeps, signal: AbortSignal): Promise<void> {
+  const { scan } = deps.store
+  const endAt = deps.now() + ROUND_MS
+  const keys: SegmentKey[] = await scan
+    .select({ projectId: segments.projectId, id: segments.id })
+    .from(segments)
+    .innerJoin(projects, eq(projects.id, segments.projectId))
+    .where(
+      and(
+        eq(segments.type, 'DYNAMIC'),
+        isNull(projects.resetSince),
+        isNull(projects.deletedAt),
+        sql`not (${segments.hasMembershipEvents} and ${isFenced(sql`${segments.projectId}`)})`,
+      ),
+    )
+    .orderBy(asc(segments.countedAt), asc(segments.id))
+  for (const key of alternate(keys, ({ projectId }) => projectId)) {
+    signal.throwIfAborted()
+    if (deps.now() >= endAt) return
+    try {
+      await refreshOne(deps, key, signal)
+    } catch (error) {
+      signal.throwIfAborted()
+      deps.log.warn({ error, segmentId: key.id }, 'a segment could not be refreshed')
+    }
+  }
 }
 
 async function compute(
@@ -212,4 +255,11 @@ function requireMembershipEvents({ hasMembershipEvents }: Segment): void {
   throw new AppError('BAD_REQUEST', text, {
     suggestion: 'Set trackMembership, or refresh the count instead.',
   })
+}
+
+async function refreshOne(deps: RefreshDeps, key: SegmentKey, signal: AbortSignal): Promise<void> {
+  const segment = await findSegment(deps.store.read, key)
+  if (segment === undefined) return
+  if (segment.hasMembershipEvents) await computeSegment(deps, { ...key, signal })
+  else await countSegment(deps, segment)
 }

@@ -2,6 +2,8 @@
  * Adds contacts to a static segment and removes them, by address. No events are recorded. Each
  * transaction takes some addresses and updates the segment's count. An interrupted call has changed
  * only some of the members and may be repeated.
+ *
+ * The members of a deleted segment are deleted by a job.
  */
 import { AppError, type FieldError, invalid, invalidField } from '../../../base/errors.ts'
 import type { ParsedAddress } from '../../../formats/address/address.ts'
@@ -9,14 +11,15 @@ import { parseShownAddress } from '../../../formats/address/named-mailbox.ts'
 import { MAX_ADDRESSES_PER_REQUEST } from '../../../records/limits.ts'
 import { sql } from '../../../store/drizzle.ts'
 import { segments } from '../../../store/schema/segments.ts'
+import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
-import { type Pace, sweepPages } from '../../../work/sweep.ts'
+import type { RunningJob } from '../../../work/jobs/run.ts'
+import { type Pace, sweep, sweepPages } from '../../../work/sweep.ts'
 import type { Base } from '../../ground/base.ts'
 import { findKnownAddresses } from '../contacts/read/known-addresses.ts'
 import { upsertContacts } from '../contacts/write/upsert.ts'
 import { endMemberships, startMemberships } from './member-rows.ts'
-import type { SegmentKey } from './segments.ts'
-import { isSegment, loadSegment } from './segments.ts'
+import { isSegment, loadSegment, type SegmentKey } from './segments.ts'
 
 type MemberChange = SegmentKey & { emails: readonly string[] }
 type NewMembers = MemberChange & {
@@ -40,6 +43,17 @@ type Deps = Pick<Base, 'store' | 'now'>
 
 /** Addresses in a transaction; most of its time is for creating contacts. */
 const PACE: Pace = { rows: 100, rest: 'none' }
+
+/** A transaction takes about 10 ms. */
+const DELETED_AT_ONCE = 500
+const DELETION_PACE: Pace = { rows: DELETED_AT_ONCE, rest: 'none' }
+
+const deleteMemberBatch = statement(
+  () => sql`delete from segment_members
+    where segment_id = ${parameter('segmentId')} and contact_id in (
+      select contact_id from segment_members
+      where segment_id = ${parameter('segmentId')} limit ${sql.raw(String(DELETED_AT_ONCE))})`,
+)
 
 /** @throws AppError VALIDATION_ERROR; RESOURCE_NOT_FOUND; BAD_REQUEST for a DYNAMIC segment */
 export async function addMembers(deps: Deps, input: NewMembers): Promise<AddedMembers> {
@@ -82,6 +96,16 @@ export async function deleteMembers(
     },
   )
   return { removed }
+}
+
+/** Runs the job that deletes the member rows of a deleted segment. A second run continues where the first ended. */
+export async function deleteMemberships(
+  deps: Pick<Base, 'store'>,
+  job: Pick<RunningJob, 'payload' | 'signal'>,
+): Promise<void> {
+  const segmentId = readPayload(job.payload)
+  const rules = { pace: DELETION_PACE, heavyFor: undefined, job, until: 'short' as const }
+  await sweep(deps, rules, (tx) => tx.execute(deleteMemberBatch, { segmentId }))
 }
 
 async function addSome(
@@ -155,4 +179,10 @@ function parseMembers(emails: readonly string[]): MemberAddress[] {
 
 function invalidAddress(index: number): FieldError {
   return { field: `emails.${index}`, code: 'invalid_string', message: 'Not an email address' }
+}
+
+function readPayload(payload: unknown): string {
+  const hasSegmentId = typeof payload === 'object' && payload !== null && 'segmentId' in payload
+  if (hasSegmentId && typeof payload.segmentId === 'string') return payload.segmentId
+  throw new TypeError('The job names no segment.')
 }

@@ -1,4 +1,4 @@
-/** Creates and changes segments: their name, description, condition and events. */
+/** Creates, changes and deletes segments: their name, description, condition and events. */
 import {
   AppError,
   type FieldError,
@@ -12,13 +12,16 @@ import { MAX_DESCRIPTION_LENGTH, MAX_NAME_LENGTH } from '../../../records/limits
 import type { SegmentRecord } from '../../../records/segment.ts'
 import { eq } from '../../../store/drizzle.ts'
 import { newId } from '../../../store/ids.ts'
-import { type Segment, segments } from '../../../store/schema/segments.ts'
+import { type Segment, segmentMembers, segments } from '../../../store/schema/segments.ts'
 import type { SegmentType } from '../../../store/schema/words.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
+import { enqueueJob } from '../../../work/jobs/enqueue.ts'
 import type { Base } from '../../ground/base.ts'
 import { FILTER_RULES } from '../../ground/conditions/changed-filters.ts'
 import { compileCondition } from '../../ground/conditions/compile.ts'
 import { type Condition, parseCondition } from '../../ground/conditions/condition.ts'
+import type { Reference } from '../../ground/manifest/reference.ts'
+import { findReferences, isUsed } from '../../ground/references/registry.ts'
 import { countContacts } from '../contacts/list/count.ts'
 import { SEEN_ALL } from './caused-changes.ts'
 import { requireReferences } from './references.ts'
@@ -131,6 +134,28 @@ export async function updateSegment(
   return toSegmentRecord(row)
 }
 
+/**
+ * Deletes a segment without events. A job deletes its member rows later.
+ * @throws AppError RESOURCE_NOT_FOUND; CONFLICT while another segment's condition refers to the
+ *   segment (`details.segments`), or an unfinished campaign or the schedule of a workflow does
+ *   (`details.campaigns`, `details.workflows`)
+ */
+export async function deleteSegment(
+  deps: Pick<Base, 'store' | 'jobNotifier' | 'now' | 'duties'>,
+  key: SegmentKey,
+): Promise<void> {
+  const { store, jobNotifier, now } = deps
+  await store.write(async (tx) => {
+    await loadSegment(tx, key)
+    await refuseUsed(deps, tx, key)
+    await tx.delete(segments).where(isSegment(key))
+    if (!(await hasMembers(tx, key.id))) return
+    const { projectId, id: segmentId } = key
+    await enqueueJob(tx, { kind: 'clear-segment', projectId, payload: { segmentId }, now: now() })
+    tx.afterCommit(jobNotifier.notify)
+  })
+}
+
 /** Counts the contacts that match. `ofSegmentId`: the segment that the condition belongs to. */
 async function countMatching(
   deps: Pick<Base, 'store' | 'now'>,
@@ -219,4 +244,42 @@ function readCondition(type: SegmentType, value: unknown): Condition | null {
 
 function tooLong(field: string, max: number): FieldError {
   return { field, code: 'too_big', message: tooLongText(max) }
+}
+
+async function hasMembers(tx: Tx, segmentId: string): Promise<boolean> {
+  const isItsOwn = eq(segmentMembers.segmentId, segmentId)
+  const found = await tx.select().from(segmentMembers).where(isItsOwn).limit(1)
+  return found.length > 0
+}
+
+async function refuseUsed(
+  deps: Pick<Base, 'duties'>,
+  tx: Tx,
+  { projectId, id }: SegmentKey,
+): Promise<void> {
+  const references = await findReferences(deps, tx, {
+    projectId,
+    referent: { kind: 'segment', id },
+  })
+  if (!isUsed(references)) return
+  const segments = references.segments.toSorted(byName)
+  const campaigns = references.campaigns.toSorted(byName)
+  const workflows = references.workflows.toSorted(byName)
+  const users = [
+    segments.length > 0 ? `the condition of ${namesOf(segments)}` : [],
+    campaigns.length > 0 ? `the audience of ${namesOf(campaigns)}` : [],
+    workflows.length > 0 ? `the schedule of ${namesOf(workflows)}` : [],
+  ].flat()
+  throw new AppError('CONFLICT', `The segment is in use by ${users.join(' and ')}.`, {
+    details: { segments, campaigns, workflows },
+  })
+}
+
+function namesOf(references: readonly Reference[]): string {
+  return references.map(({ name }) => `"${name}"`).join(', ')
+}
+
+function byName(one: Reference, other: Reference): number {
+  if (one.name === other.name) return one.id < other.id ? -1 : 1
+  return one.name < other.name ? -1 : 1
 }

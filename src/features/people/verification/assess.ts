@@ -3,12 +3,22 @@
  * if its domain does not exist or accepts no mail. The caller weighs the other findings:
  * disposable, forwarding, mistyped, plus-addressed. No mail server is contacted.
  */
-import { displayDomain } from '../../../formats/address/address.ts'
+import {
+  displayDomain,
+  type ParsedAddress,
+  parseAddress,
+} from '../../../formats/address/address.ts'
+import { parseShownAddress } from '../../../formats/address/named-mailbox.ts'
 import type { Verification } from '../../../records/verification.ts'
 import type { DomainFacts } from './domain-facts.ts'
-import type { DomainTraits } from './domain-lists/domain-lists.ts'
-import type { VerifiableAddress } from './read-address.ts'
+import type { DomainTraits } from './domain-lists.ts'
 import { suggestDomain } from './suggest-domain.ts'
+
+/**
+ * `text`: the text that the result shows: the given one, or for `a@example.com <a@example.com>` the
+ * address alone.
+ */
+type VerifiableAddress = { text: string; address: ParsedAddress }
 
 /** The result for a text that is not an address. */
 export function assessMalformed(text: string): Verification {
@@ -77,6 +87,14 @@ export function assessAddress({ text, address, assessment }: Evidence): Verifica
   if (suggested !== undefined) verification.suggestedEmail = `${localPart}@${suggested}`
   verification.reasons = listReasons(verification, { domain: displayDomain(domain), facts })
   return verification
+}
+
+/** Undefined for a text that is not an address. */
+export function readVerifiableAddress(text: string): VerifiableAddress | undefined {
+  const plain = parseAddress(text)
+  if (plain !== undefined) return { text, address: plain }
+  const shown = parseShownAddress(text)
+  return shown === undefined ? undefined : { text: shown.address, address: shown }
 }
 
 function listReasons(

@@ -9,7 +9,7 @@ import type { Log } from '../../../base/log.ts'
 import type { DnsWatch } from '../../../outbound/dns/answer.ts'
 import { createResolver, type Resolver } from '../../../outbound/dns/resolver.ts'
 import { createTurns, type Turns } from '../../../turns/turns.ts'
-import { createDomainLists, type DomainLists } from './domain-lists/domain-lists.ts'
+import { createDomainLists, type DomainLists } from './domain-lists.ts'
 
 export type Verifier = {
   /** For requests, which wait for the result. */

@@ -2,9 +2,8 @@
 import { AppError } from '../../../base/errors.ts'
 import type { Verification } from '../../../records/verification.ts'
 import type { Base } from '../../ground/base.ts'
-import { assessAddress, assessDomain, assessMalformed } from './assess.ts'
+import { assessAddress, assessDomain, assessMalformed, readVerifiableAddress } from './assess.ts'
 import { findDomainFacts } from './domain-facts.ts'
-import { readVerifiableAddress } from './read-address.ts'
 import type { Verifier } from './verifier.ts'
 
 /**

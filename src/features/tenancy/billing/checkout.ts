@@ -1,7 +1,7 @@
 /**
  * Opens the pages of Stripe: the checkout, where a subscription begins, and the portal of a
  * customer. The metadata of a checkout name the project, so that a later event about the
- * subscription finds the project (`webhook/find-reference.ts`).
+ * subscription finds the project (`webhook/event.ts`).
  */
 import { hash } from 'node:crypto'
 import type { Stripe } from 'stripe'

@@ -15,8 +15,7 @@ import type { Base } from '../../ground/base.ts'
 import type { CountedEnd } from '../../ground/list-totals.ts'
 import type { Listing } from '../../ground/listing.ts'
 import { listNewest, type Place } from '../../ground/newest-first.ts'
-import { deleteImageFile, listImageFiles } from './image-files.ts'
-import { isImageName } from './image-name.ts'
+import { deleteImageFile, isImageName, listImageFiles } from './image-files.ts'
 
 type ImageQuery = {
   projectId: string

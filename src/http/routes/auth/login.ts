@@ -1,7 +1,7 @@
 /** Logging in and out. */
 import { z } from 'zod'
 import { type LoginResult, logIn } from '../../../features/tenancy/accounts/login/log-in.ts'
-import { logOut } from '../../../features/tenancy/accounts/sessions/own-sessions.ts'
+import { logOut } from '../../../features/tenancy/accounts/sessions/sessions.ts'
 import { credentials, loginResult } from '../../../records/login.ts'
 import { MAX_ACCOUNT_BYTES } from '../../body/account-bytes.ts'
 import {

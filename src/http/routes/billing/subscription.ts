@@ -1,8 +1,7 @@
 /** The subscription of a project at Stripe, and the webhook of Stripe. */
 import { z } from 'zod'
+import { listInvoices, showConsumption } from '../../../features/tenancy/billing/charges.ts'
 import { beginCheckout, openPortal } from '../../../features/tenancy/billing/checkout.ts'
-import { showConsumption } from '../../../features/tenancy/billing/consumption.ts'
-import { listInvoices } from '../../../features/tenancy/billing/invoices.ts'
 import { createStripeReceiver } from '../../../features/tenancy/billing/webhook/receive.ts'
 import {
   billingAddress,

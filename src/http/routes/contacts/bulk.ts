@@ -5,7 +5,7 @@ import {
   type BulkSelection,
   findBulkStatus,
   startBulk,
-} from '../../../features/people/contacts/bulk/start.ts'
+} from '../../../features/people/contacts/bulk/bulk-job.ts'
 import { conditionField } from '../../../records/condition.ts'
 import { id } from '../../../records/fields.ts'
 import { jobStatus, queuedJob } from '../../../records/job.ts'

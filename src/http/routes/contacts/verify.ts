@@ -1,12 +1,12 @@
 /** Verifies many addresses in a job whose state can be polled. No contact changes. */
 import { z } from 'zod'
-import { MAX_RESULTS } from '../../../features/people/verification/bulk/result.ts'
 import {
   findListStatus,
   type ListSelection,
   MAX_VERIFIED_ADDRESSES,
   startListVerification,
-} from '../../../features/people/verification/bulk/start.ts'
+} from '../../../features/people/verification/bulk/list-job.ts'
+import { MAX_RESULTS } from '../../../features/people/verification/bulk/result.ts'
 import { MAX_ADDRESS_TEXT_LENGTH } from '../../../formats/address/address.ts'
 import { conditionField } from '../../../records/condition.ts'
 import { id } from '../../../records/fields.ts'

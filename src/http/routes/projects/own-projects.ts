@@ -3,10 +3,10 @@ import { z } from 'zod'
 import {
   changeSettings,
   createOwnProject,
+  createProjectLimit,
   listOwnProjects,
   regenerateOwnKeys,
 } from '../../../features/tenancy/accounts/projects/own-projects.ts'
-import { createProjectLimit } from '../../../features/tenancy/accounts/projects/owner-limits.ts'
 import {
   newProject,
   newProjectExample,

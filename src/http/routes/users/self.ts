@@ -6,7 +6,7 @@ import {
   changePassword,
   describeSelf,
   updatePreferences,
-} from '../../../features/tenancy/accounts/users/self.ts'
+} from '../../../features/tenancy/accounts/users/edit-users.ts'
 import { newPassword, presentPassword } from '../../../records/login.ts'
 import { userExample, userRecord } from '../../../records/user.ts'
 import { MAX_ACCOUNT_BYTES } from '../../body/account-bytes.ts'

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import {
   endOwnSession,
   listSessions,
-} from '../../../features/tenancy/accounts/sessions/own-sessions.ts'
+} from '../../../features/tenancy/accounts/sessions/sessions.ts'
 import { sessionExample, sessionRecord } from '../../../records/session.ts'
 import { clearedSessionCookie } from '../../exchange/cookies.ts'
 import { largeJson, RECORD_ANSWER_BYTES } from '../../exchange/large-json.ts'

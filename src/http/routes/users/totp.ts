@@ -1,8 +1,11 @@
 /** The second factor of the user who has logged in. */
 
 import { z } from 'zod'
-import { disableTotp } from '../../../features/tenancy/accounts/second-factor/disable.ts'
-import { confirmTotp, startTotp } from '../../../features/tenancy/accounts/second-factor/enable.ts'
+import {
+  confirmTotp,
+  disableTotp,
+  startTotp,
+} from '../../../features/tenancy/accounts/second-factor/second-factor.ts'
 import {
   loginCode,
   newRecoveryCodes,

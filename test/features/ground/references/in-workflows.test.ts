@@ -12,8 +12,10 @@ import {
 } from '../../../../src/features/mail/templates/templates.ts'
 import { deleteField } from '../../../../src/features/people/contacts/fields/delete.ts'
 import { findFieldUsage } from '../../../../src/features/people/contacts/fields/usage.ts'
-import { deleteSegment } from '../../../../src/features/people/segments/delete.ts'
-import { createSegment } from '../../../../src/features/people/segments/edit-segment.ts'
+import {
+  createSegment,
+  deleteSegment,
+} from '../../../../src/features/people/segments/edit-segment.ts'
 import { eq } from '../../../../src/store/drizzle.ts'
 import { domains } from '../../../../src/store/schema/domains.ts'
 import { workflowSteps } from '../../../../src/store/schema/workflows.ts'

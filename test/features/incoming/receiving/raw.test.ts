@@ -4,6 +4,7 @@ import { DAY_MS, HOUR_MS } from '../../../../src/base/clock.ts'
 import { deleteExpiredChunks } from '../../../../src/features/ground/chunks.ts'
 import { acceptInboundMessage } from '../../../../src/features/incoming/receiving/accept/accept-message.ts'
 import {
+  deleteExpiredInboundMessages,
   deleteInboundMessages,
   loadInboundMessage,
 } from '../../../../src/features/incoming/receiving/inbound-messages.ts'
@@ -11,7 +12,6 @@ import { MailboxFull } from '../../../../src/features/incoming/receiving/limits.
 import type { MessageReader } from '../../../../src/features/incoming/receiving/process/parsed-message.ts'
 import { findRaw } from '../../../../src/features/incoming/receiving/process/pending.ts'
 import { readRaw } from '../../../../src/features/incoming/receiving/raw.ts'
-import { deleteExpiredInboundMessages } from '../../../../src/features/incoming/receiving/retention.ts'
 import { readIncomingHeader } from '../../../../src/formats/incoming/header.ts'
 import { readReport } from '../../../../src/formats/report/read-report.ts'
 import { asc, eq, sql } from '../../../../src/store/drizzle.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
-import { startReceivingDomains } from '../../../../src/features/incoming/receiving/receiving-domains.ts'
+import { startReceivingDomains } from '../../../../src/features/incoming/receiving/accept/admit-recipient.ts'
 import { deleteDomain } from '../../../../src/features/mail/domains/domains.ts'
 import { verifyDomain } from '../../../../src/features/mail/domains/verify.ts'
 import { eq } from '../../../../src/store/drizzle.ts'

@@ -1,25 +1,25 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { DAY_MS } from '../../../../src/base/clock.ts'
-import { selectListed } from '../../../../src/features/incoming/receiving/inbound-messages.ts'
+import {
+  deleteExpiredInboundMessages,
+  listAgedMessages,
+  selectListed,
+} from '../../../../src/features/incoming/receiving/inbound-messages.ts'
 import {
   countReceived,
   deleteExpiredReceived,
 } from '../../../../src/features/incoming/receiving/limits.ts'
+import { selectPending } from '../../../../src/features/incoming/receiving/process/lines.ts'
 import {
   findByCustomId,
   findByOwnId,
   findByProviderId,
-} from '../../../../src/features/incoming/receiving/process/answered-email.ts'
-import { selectPending } from '../../../../src/features/incoming/receiving/process/pending.ts'
+} from '../../../../src/features/incoming/receiving/process/own-mail.ts'
 import {
   markFirstSuspects,
   selectSuspect,
 } from '../../../../src/features/incoming/receiving/process/suspects.ts'
-import {
-  deleteExpiredInboundMessages,
-  listAgedMessages,
-} from '../../../../src/features/incoming/receiving/retention.ts'
 import {
   findLastDelivery,
   STRIKES,

@@ -26,8 +26,8 @@ import { triggerHandler } from '../../../../src/features/outreach/workflows/engi
 import { settleCancelled } from '../../../../src/features/outreach/workflows/executions/cancel-all.ts'
 import { fireDue } from '../../../../src/features/outreach/workflows/schedule/loop.ts'
 import { findPageContact } from '../../../../src/features/people/contacts/read/public-contact.ts'
+import { refreshSegments } from '../../../../src/features/people/segments/compute.ts'
 import { createSegment } from '../../../../src/features/people/segments/edit-segment.ts'
-import { refreshSegments } from '../../../../src/features/people/segments/refresh-all.ts'
 import {
   describeKeys,
   listProjects,

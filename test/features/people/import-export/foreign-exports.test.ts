@@ -1,11 +1,13 @@
 /** Exports of other services: who left there is not subscribed here. The rows are made up, the headers are theirs. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ADDRESS_COLUMN_NAMES } from '../../../../src/features/people/import-export/csv/address-column.ts'
 import { normalizeHeader } from '../../../../src/features/people/import-export/csv/column-names.ts'
 import { JSON_COLUMNS } from '../../../../src/features/people/import-export/csv/header.ts'
-import { LEFT_COLUMN_NAMES } from '../../../../src/features/people/import-export/csv/left-names.ts'
 import { stateKindOf } from '../../../../src/features/people/import-export/csv/state-columns.ts'
+import {
+  ADDRESS_COLUMN_NAMES,
+  LEFT_COLUMN_NAMES,
+} from '../../../../src/features/people/import-export/csv/translated-names.ts'
 import { hasLeft, insertWishes, recordWish } from '../../../../src/features/people/wishes/wishes.ts'
 import { wishes } from '../../../../src/store/schema/wishes.ts'
 import { importFile, useImports } from './run-import.ts'

@@ -4,10 +4,10 @@ import fc from 'fast-check'
 import { AppError } from '../../../../src/base/errors.ts'
 import { appendEvent } from '../../../../src/features/ground/events/append.ts'
 import { computeSegment } from '../../../../src/features/people/segments/compute.ts'
-import { deleteSegment } from '../../../../src/features/people/segments/delete.ts'
 import { addMembers } from '../../../../src/features/people/segments/edit-members.ts'
 import {
   createSegment,
+  deleteSegment,
   updateSegment,
 } from '../../../../src/features/people/segments/edit-segment.ts'
 import { eq, sql } from '../../../../src/store/drizzle.ts'

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { AppError } from '../../../../src/base/errors.ts'
 import {
+  addMembers,
   deleteMemberships,
-  deleteSegment,
-} from '../../../../src/features/people/segments/delete.ts'
-import { addMembers } from '../../../../src/features/people/segments/edit-members.ts'
+} from '../../../../src/features/people/segments/edit-members.ts'
 import {
   createSegment,
+  deleteSegment,
   updateSegment,
 } from '../../../../src/features/people/segments/edit-segment.ts'
 import { loadSegmentRecord } from '../../../../src/features/people/segments/segments.ts'

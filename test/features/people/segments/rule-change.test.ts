@@ -7,12 +7,14 @@ import { FILTER_RULES } from '../../../../src/features/ground/conditions/changed
 import type { Filter } from '../../../../src/features/ground/conditions/filter.ts'
 import { appendEvent } from '../../../../src/features/ground/events/append.ts'
 import { checkSegment } from '../../../../src/features/people/segments/check.ts'
-import { computeSegment } from '../../../../src/features/people/segments/compute.ts'
+import {
+  computeSegment,
+  refreshSegments,
+} from '../../../../src/features/people/segments/compute.ts'
 import {
   createSegment,
   updateSegment,
 } from '../../../../src/features/people/segments/edit-segment.ts'
-import { refreshSegments } from '../../../../src/features/people/segments/refresh-all.ts'
 import { refreshSegment } from '../../../../src/features/people/segments/segment-contacts.ts'
 import { loadSegmentRecord as viewSegment } from '../../../../src/features/people/segments/segments.ts'
 import { eq, sql } from '../../../../src/store/drizzle.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { readShippedList } from '../../../../src/features/people/verification/domain-lists/list-files.ts'
+import { readShippedList } from '../../../../src/features/people/verification/domain-lists.ts'
 import {
   KNOWN_TYPOS,
   suggestDomain,

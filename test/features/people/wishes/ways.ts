@@ -12,8 +12,7 @@ import { updateContactOfStep as runUpdateStep } from '../../../../src/features/o
 import { createTurnChanges } from '../../../../src/features/outreach/workflows/engine/turn-changes.ts'
 import type { StepCall } from '../../../../src/features/outreach/workflows/engine/walk.ts'
 import type { StepOf } from '../../../../src/features/outreach/workflows/graph/step-config.ts'
-import { runBulk } from '../../../../src/features/people/contacts/bulk/run.ts'
-import { startBulk } from '../../../../src/features/people/contacts/bulk/start.ts'
+import { runBulk, startBulk } from '../../../../src/features/people/contacts/bulk/bulk-job.ts'
 import { recordEventByAddress } from '../../../../src/features/people/contacts/events/contact-events.ts'
 import { upsertContact } from '../../../../src/features/people/contacts/write/contact-queue.ts'
 import { changeSubscription } from '../../../../src/features/people/contacts/write/subscription-request.ts'
@@ -174,7 +173,7 @@ export const DEFAULTS: Record<string, Way> = {
     file(sender, `email,subscribed\n${email.toUpperCase()},true\n`),
   'import-export/import-contacts: without the column': (sender, { email }) =>
     file(sender, `email,plan\n${email},pro\n`),
-  'contacts/bulk/run: subscribe': (sender, { email }) => bulk(sender, email),
+  'contacts/bulk/bulk-job: subscribe': (sender, { email }) => bulk(sender, email),
   'workflows/engine/steps/update-contact: subscribe': (sender, { email }) => runStep(sender, email),
   'contacts/write/update: another contact gets the address': async ({ core, project }, person) => {
     const key = { projectId: project.id, address: address(`${newId()}@dest.test`) }

@@ -12,8 +12,8 @@ import {
   CANCELLATION_KIND,
   runCancellation,
 } from '../../../../src/features/tenancy/billing/cancel.ts'
+import { findChargedSince } from '../../../../src/features/tenancy/billing/metering/batches.ts'
 import { meter } from '../../../../src/features/tenancy/billing/metering/collect.ts'
-import { findChargedSince } from '../../../../src/features/tenancy/billing/metering/rows.ts'
 import { eq, sql } from '../../../../src/store/drizzle.ts'
 import { projects } from '../../../../src/store/schema/accounts.ts'
 import { jobs } from '../../../../src/store/schema/jobs.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { timeOf } from '../../../../src/features/tenancy/billing/metering/batch.ts'
+import { timeOf } from '../../../../src/features/tenancy/billing/metering/batches.ts'
 import { countedLines } from '../../../counted-lines.ts'
 import type { StripeRequest } from '../../../stripe/double.ts'
 import { DAY_MS, HOUR_MS, isEvent, MINUTE_MS, openBilled, statesOf } from './billed.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { BILLING, deleteEnded } from '../../../../src/features/tenancy/billing/retention.ts'
+import { BILLING, deleteEnded } from '../../../../src/features/tenancy/billing/billing.ts'
 import { sql } from '../../../../src/store/drizzle.ts'
 import { meteringBatches } from '../../../../src/store/schema/billing.ts'
 import { deleteExpired } from '../../../../src/work/retention.ts'

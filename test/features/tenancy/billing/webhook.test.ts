@@ -7,9 +7,9 @@ import {
   disableProject,
   enableProject,
 } from '../../../../src/features/tenancy/accounts/projects/disable.ts'
+import { BILLING } from '../../../../src/features/tenancy/billing/billing.ts'
 import { CANCELLATION_KIND } from '../../../../src/features/tenancy/billing/cancel.ts'
 import { beginCheckout } from '../../../../src/features/tenancy/billing/checkout.ts'
-import { BILLING } from '../../../../src/features/tenancy/billing/retention.ts'
 import {
   checkSignature,
   createStripeReceiver,

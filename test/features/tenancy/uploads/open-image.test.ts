@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { AppError } from '../../../../src/base/errors.ts'
-import { createImageOpener } from '../../../../src/features/tenancy/uploads/open-image.ts'
+import { createImageOpener } from '../../../../src/features/tenancy/uploads/image-files.ts'
 import { storeImage } from '../../../../src/features/tenancy/uploads/store-image.ts'
 import { runFor } from '../../../../src/turns/owner.ts'
 import { addProject, openTestCore } from '../../../core.ts'

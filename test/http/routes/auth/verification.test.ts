@@ -2,8 +2,10 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import supertest from 'supertest'
 import { HOUR_MS } from '../../../../src/base/clock.ts'
-import { insertToken } from '../../../../src/features/tenancy/accounts/links/email-tokens.ts'
-import { makeLinkToken } from '../../../../src/features/tenancy/accounts/links/link-token.ts'
+import {
+  insertToken,
+  makeLinkToken,
+} from '../../../../src/features/tenancy/accounts/links/link-tokens.ts'
 import { eq } from '../../../../src/store/drizzle.ts'
 import { accountTokens, users } from '../../../../src/store/schema/accounts.ts'
 import {

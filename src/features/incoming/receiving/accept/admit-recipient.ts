@@ -16,12 +16,16 @@
  * every verified domain D. A trusted domain needs no MX. Mail to a project that is being reset has to
  * come again later.
  */
+
+import { describeError } from '../../../../base/errors.ts'
 import { parseAddress } from '../../../../formats/address/address.ts'
 import {
   type EmailToken,
   readReturnPathLocalPart,
   readUnsubscribeLocalPart,
 } from '../../../../formats/signed-tokens.ts'
+import { and, eq, or } from '../../../../store/drizzle.ts'
+import { domains } from '../../../../store/schema/domains.ts'
 import type { InboundRecipient } from '../../../../store/schema/json-values.ts'
 import type { Base } from '../../../ground/base.ts'
 
@@ -37,6 +41,17 @@ type Mailbox = { address: string; localPart: string; domain: string }
 
 const OPERATORS = new Set(['postmaster', 'abuse'])
 const BOUNCE = 'bounce.'
+
+type ReceivingDomains = {
+  /**
+   * The server's host names and the domains with mailboxes here, as A-labels. The set changes in
+   * place.
+   */
+  domains: ReadonlySet<string>
+  stop(): void
+}
+
+type ReceivingDeps = Pick<Base, 'store' | 'config' | 'directory' | 'log'>
 
 /** `address`: the argument of RCPT, without angle brackets. */
 export async function admitRecipient(
@@ -94,4 +109,46 @@ async function isServerHost({ config, directory }: Deps, host: string): Promise<
   const { hostname, returnPathDomain } = config.delivery
   if (host === hostname || host === returnPathDomain) return true
   return host.startsWith(BOUNCE) && (await directory.isVerifiedDomain(host.slice(BOUNCE.length)))
+}
+
+/**
+ * Keeps the domains whose mail this server receives in memory: outbound can check without waiting
+ * whether mail to a domain may lead back to this server. The set is read at the start and after
+ * every change of a domain.
+ */
+export async function startReceivingDomains(deps: ReceivingDeps): Promise<ReceivingDomains> {
+  const { hostname, returnPathDomain } = deps.config.delivery
+  const own = [hostname, returnPathDomain]
+  const known = new Set<string>()
+  let reads = 0
+
+  async function read(): Promise<void> {
+    const number = ++reads
+    const found = await listMailboxDomains(deps)
+    // Reads can finish out of order; only the newest one counts.
+    if (number !== reads) return
+    const current = new Set([...own, ...found])
+    for (const domain of known) if (!current.has(domain)) known.delete(domain)
+    for (const domain of current) known.add(domain)
+  }
+
+  await read()
+  const unlisten = deps.directory.onDrop(() => {
+    read().catch((error: unknown) => {
+      deps.log.error(
+        { error: describeError(error) },
+        'the domains with mailboxes could not be read',
+      )
+    })
+  })
+  return { domains: known, stop: unlisten }
+}
+
+async function listMailboxDomains({ store }: Pick<Base, 'store'>): Promise<string[]> {
+  const hasMailboxes = or(eq(domains.isMxFound, true), eq(domains.isTrusted, true))
+  const rows = await store.scan
+    .select({ domain: domains.domain })
+    .from(domains)
+    .where(and(eq(domains.isVerified, true), hasMailboxes))
+  return rows.map(({ domain }) => domain)
 }

@@ -25,7 +25,7 @@ import { recordReports } from '../../../mail/messages/outcome/record-reports.ts'
 import type { EmailReport } from '../../../mail/messages/outcome/reported-email.ts'
 import { leaveByMail } from './apply-unsubscribe.ts'
 import { type ApplyDeps, type Effect, ignore, ignoreKnown, type ReceivedMessage } from './effect.ts'
-import { isExpired, readOwnTokens } from './own-tokens.ts'
+import { isExpired, readOwnTokens } from './own-mail.ts'
 
 const listRecipients = statement((db) =>
   db

@@ -21,9 +21,8 @@ import { appendEvent } from '../../../ground/events/append.ts'
 import { countAlways } from '../../../ground/usage/count.ts'
 import { upsertContacts } from '../../../people/contacts/write/upsert.ts'
 import { countFromSender } from '../limits.ts'
-import { findAnsweredEmail, findChainDepth } from './answered-email.ts'
 import { type ApplyDeps, type Effect, ignore, type ReceivedMessage } from './effect.ts'
-import { readOwnTokens } from './own-tokens.ts'
+import { findAnsweredEmail, findChainDepth, readOwnTokens } from './own-mail.ts'
 import type { ReadMail } from './parsed-message.ts'
 
 /** The mailboxes of one project that the message is for. */

@@ -1,7 +1,7 @@
 /** The effect of a received message on one recipient: for the row's summary and the log. */
 import type { Base } from '../../../ground/base.ts'
+import type { PendingMessage } from './lines.ts'
 import type { ParsedMessage } from './parsed-message.ts'
-import type { PendingMessage } from './pending.ts'
 
 export type Effect = {
   did: 'bounced' | 'delayed' | 'delivered' | 'complained' | 'unsubscribed' | 'received' | 'ignored'

@@ -3,10 +3,14 @@
  * being parsed or wait to be written. A walk begins where the one before ended, or with the line
  * that it left without a place, so that each of any number of lines has its turn.
  */
+import type { RowOf } from '../../../../store/database.ts'
+import { orderedJoin, unseen } from '../../../../store/dialect.ts'
+import { type SQL, sql } from '../../../../store/drizzle.ts'
+import { inboundMessages } from '../../../../store/schema/inbound.ts'
 import type { PendingKind } from '../../../../store/schema/words.ts'
+import { parameter, statement } from '../../../../store/statement.ts'
 import { alternate } from '../../../../turns/alternate.ts'
 import type { Base } from '../../../ground/base.ts'
-import { type PendingMessage, selectPending } from './pending.ts'
 
 /** The maximum of messages in progress, for each kind. */
 export const MAX_IN_PROGRESS = 128
@@ -15,6 +19,91 @@ export const MAX_IN_PROGRESS_OF_LINE = 96
 const MAX_IN_PROGRESS_BYTES = 16 * 1024 * 1024
 /** Sorts before every line. */
 const FIRST_LINE = ''
+
+/** Both kinds are parsed side by side: mail may have to wait for DNS, reports never do. */
+export const PENDING_KINDS: readonly PendingKind[] = ['reports', 'mail']
+
+/** All columns but the octets. */
+export const pendingColumns = {
+  id: inboundMessages.id,
+  receivedAt: inboundMessages.receivedAt,
+  reversePath: inboundMessages.reversePath,
+  recipients: inboundMessages.recipients,
+  clientAddress: inboundMessages.clientAddress,
+  clientName: inboundMessages.clientName,
+  sizeBytes: inboundMessages.sizeBytes,
+  attempts: inboundMessages.attempts,
+  isSuspect: inboundMessages.isSuspect,
+  interruptions: inboundMessages.interruptions,
+  dueAt: inboundMessages.dueAt,
+  rawChunks: inboundMessages.rawChunks,
+  pendingKind: inboundMessages.pendingKind,
+  line: inboundMessages.line,
+}
+
+/** The condition repeats that of the index. */
+const isPendingOfKind = sql`state = 'pending' and is_suspect = 0 and pending_kind = ${unseen(parameter('kind'))}`
+
+/** Greater than every id. */
+const LAST_ID = '~'
+
+type Walk = {
+  /** Where the walk begins, in the order of lines. */
+  from: SQL
+  /** The number of lines that the walk looks at; all if absent. */
+  maxLines?: SQL
+  /**
+   * The number of messages of each line, less one. The expression may count the rows of `lines`.
+   */
+  share: SQL
+}
+
+/**
+ * The oldest messages of each line, with their place in it, and the last line of a walk that may not have
+ * come to the end. The lines are found one after the other in the index, so that a long line costs no
+ * more than a short one.
+ */
+export function firstOfLines({ from, maxLines, share }: Walk): SQL {
+  const ofLine = sql`${isPendingOfKind} and line = lines.line`
+  const end = maxLines === undefined ? sql`` : sql`limit ${maxLines}`
+  return sql`(with recursive lines (line) as (
+      select (select line from inbound_messages where ${isPendingOfKind} and line >= ${from}
+        order by line limit 1)
+      union all
+      select (select line from inbound_messages where ${isPendingOfKind} and line > lines.line
+        order by line limit 1) from lines where lines.line is not null ${end})
+    select waiting.id, waiting.line, row_number() over (partition by waiting.line order by waiting.id) as place,
+        (select case when count(line) = ${maxLines ?? 0} then max(line) end from lines) as last_line
+      from lines ${orderedJoin()} (
+        select line, id from inbound_messages where ${isPendingOfKind}) as waiting
+      where waiting.line = lines.line and waiting.id <= coalesce((
+        select id from inbound_messages where ${ofLine} order by id limit 1 offset ${share}),
+        ${sql.raw(`'${LAST_ID}'`)}))`
+}
+
+const fairShare = sql`(select case when fair < ${parameter('ofLine')} then fair
+  else ${parameter('ofLine')} - 1 end from (
+    select cast(2 * ${parameter('limit')} / count(*) as integer) as fair from lines))`
+
+/**
+ * The first messages of the lines of a walk, then their second ones, and so on, `limit` in all; a walk looks at
+ * no more lines.
+ */
+export const selectPending = statement((db) => {
+  const walk = firstOfLines({
+    from: parameter('from'),
+    maxLines: unseen(parameter('limit')),
+    share: fairShare,
+  })
+  const first = sql`(select id, last_line from ${walk} order by place, line limit ${unseen(parameter('limit'))}) as first`
+  return db
+    .select({ ...pendingColumns, lastLine: sql<string | null>`first.last_line` })
+    .from(inboundMessages)
+    .innerJoin(first, sql`first.id = ${inboundMessages.id}`)
+    .orderBy(inboundMessages.line, inboundMessages.id)
+})
+
+export type PendingMessage = Omit<RowOf<typeof selectPending>, 'lastLine'>
 
 type LineWalks = {
   /**

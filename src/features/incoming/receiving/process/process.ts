@@ -26,9 +26,11 @@ import {
   createLineWalks,
   MAX_IN_PROGRESS,
   MAX_IN_PROGRESS_OF_LINE,
+  PENDING_KINDS,
+  type PendingMessage,
 } from './lines.ts'
 import { type MessageReader, ReaderLost } from './parsed-message.ts'
-import { failPending, findRaw, PENDING_KINDS, type PendingMessage } from './pending.ts'
+import { failPending, findRaw } from './pending.ts'
 import {
   endParsing,
   findNextSuspect,

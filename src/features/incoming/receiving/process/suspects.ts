@@ -22,7 +22,7 @@ import { sql } from '../../../../store/drizzle.ts'
 import { inboundMessages, inboundReading } from '../../../../store/schema/inbound.ts'
 import { parameter, statement } from '../../../../store/statement.ts'
 import type { Base } from '../../../ground/base.ts'
-import { columns, firstOfLines, PENDING_KINDS, type PendingMessage } from './pending.ts'
+import { firstOfLines, PENDING_KINDS, type PendingMessage, pendingColumns } from './lines.ts'
 
 type Deps = Pick<Base, 'store' | 'now'>
 
@@ -34,7 +34,7 @@ const MAX_WAIT_MS = FIRST_WAIT_MS * 2 ** MAX_INTERRUPTIONS
 /** The suspect that is due first, by the index of suspects. */
 export const selectSuspect = statement((db) =>
   db
-    .select(columns)
+    .select(pendingColumns)
     .from(inboundMessages)
     .where(sql`state = 'pending' and is_suspect = 1`)
     .orderBy(inboundMessages.dueAt, inboundMessages.id)

@@ -19,7 +19,7 @@ import type { Base } from '../../../ground/base.ts'
 import { categoryOf } from '../../../ground/usage/categories.ts'
 import { UNSUBSCRIBED } from '../delivery/prepare.ts'
 import { isSuppressed } from '../outcome/suppression.ts'
-import { giveUpAfterMs } from '../queue/give-up-after.ts'
+import { giveUpAfterMs } from '../queue/give-up.ts'
 import { isDomainHeld } from '../queue/holds.ts'
 import { type ContentDraft, writeContent } from './content.ts'
 import {

@@ -3,20 +3,32 @@
  * others to the delivery threads, and records their results. Emails in flight are known in memory
  * only; after a crash the queue recovers their leases at the next start.
  */
-import { setTimeout as sleep } from 'node:timers/promises'
-import { MINUTE_MS, type Now } from '../../../../base/clock.ts'
+import { setImmediate as loopTurn, setTimeout as sleep } from 'node:timers/promises'
+import { MINUTE_MS } from '../../../../base/clock.ts'
 import { describeError } from '../../../../base/errors.ts'
+import { createLru } from '../../../../base/lru.ts'
+import type { SourceAttachment } from '../../../../formats/compose/attachment.ts'
+import type { MessageContent } from '../../../../formats/compose/message-content.ts'
+import { contentBytes, SMALL_CONTENT_BYTES } from '../../../../outbound/composing/contents.ts'
 import type { DeliveryResult } from '../../../../outbound/delivery.ts'
+import type { Outbound } from '../../../../outbound/outbound.ts'
+import type { RowOf } from '../../../../store/database.ts'
+import type { Content } from '../../../../store/schema/messages.ts'
 import type { Base } from '../../../ground/base.ts'
-import { type Ending, endEmails } from '../outcome/end-emails.ts'
+import { readAttachments } from '../accept/content.ts'
+import { findTexts, listContents } from '../content-rows.ts'
 import type { InFlightEmail } from '../outcome/record-attempts.ts'
 import type { Fuse, KnownDomains } from '../outcome/suppression-guards.ts'
 import type { ClaimedEmail } from '../queue/claim.ts'
 import type { QueueNotifier } from '../queue/notifier.ts'
-import { pauseClaimed, putBackEmails, putOnHold } from '../queue/put-back.ts'
-import { type ContentCache, createContentCache } from './content-cache.ts'
-import { type PrepareDeps, prepareBatch, type UnsentReason } from './prepare.ts'
-import { createResultBuffer, keepTrying, recordResults } from './record-results.ts'
+import { putBackEmails, recallEmails, recallStopped, refuseClaimed } from '../queue/put-back.ts'
+import { type LoadedContents, type PrepareDeps, prepareBatch } from './prepare.ts'
+import {
+  createResultBuffer,
+  createSteadyClock,
+  keepTrying,
+  recordResults,
+} from './record-results.ts'
 
 export type Deliverer = {
   /** Takes claimed emails. Never rejects. */
@@ -72,18 +84,24 @@ type DeliveryBatch = {
   signal: AbortSignal
 }
 
-/**
- * The same time for which mail must be overdue before it is given up untried (`queue/give-up.ts`).
- */
-const BELIEVED_AFTER_MS = 10 * MINUTE_MS
+type ContentCache = {
+  /** `ids`: one for each email, even if emails share a content. */
+  load(ids: readonly string[]): Promise<LoadedContents>
+}
 
-const SMALL_JUMP_MS = MINUTE_MS
-
+const MAX_CACHED_BYTES = 8 * 1024 * 1024
 /**
- * A reading of both clocks. `at`: the monotonic clock. `leadMs`: how far the clock of the machine
- * was ahead of it.
+ * The maximum size of one load. The first large content may be larger, if outbound has memory for
+ * it.
  */
-type ClockReading = { at: number; leadMs: number }
+const MAX_LOADED_BYTES = 32 * 1024 * 1024
+/** Small contents per statement; one statement takes milliseconds. */
+const CHUNK = 100
+/** Loading this much takes about a millisecond; the event loop runs other work after it. */
+const YIELD_BYTES = 256 * 1024
+
+type ContentDeps = Pick<Base, 'store'> & { outbound: Pick<Outbound, 'hasMemoryFor'> }
+type ContentRow = RowOf<typeof listContents>
 
 /** `elapsed`: a monotonic clock in milliseconds. */
 export function createDeliverer(
@@ -104,7 +122,7 @@ export function createDeliverer(
     try {
       await deliverBatch(prepareDeps, { emails, cache, inFlight, signal: stopping.signal })
       // These emails may have been prepared before the change that a recall is about.
-      if (recalls !== recallsBefore) await recall(deps, inFlight)
+      if (recalls !== recallsBefore) await recallStopped(deps, inFlight)
     } catch (error) {
       deps.log.error(
         { error: describeError(error) },
@@ -121,71 +139,15 @@ export function createDeliverer(
     deliver,
     recall: () => {
       recalls += 1
-      return recall(deps, inFlight)
+      return recallStopped(deps, inFlight)
     },
-    recallAll: () => recallFrom(deps, [...inFlight.values()]),
+    recallAll: () => recallEmails(deps, [...inFlight.values()]),
     finished: buffer.add,
     inFlight: () => [...inFlight.keys()],
     stop: () => stopping.abort(),
     settled: (graceMs) =>
       Promise.race([buffer.settled(), sleep(graceMs, undefined, { ref: false })]),
   }
-}
-
-/**
- * Returns a clock without the jumps that the clock of the machine made in the last ten minutes. A jump ahead is
- * believed after ten minutes of the running time of this process; a jump back, or one ahead by less than a minute, at
- * once. Sleep of the machine counts as a jump, too. Without jumps the clock is that of the machine. `elapsed`: a
- * monotonic clock in milliseconds.
- */
-export function createSteadyClock(now: Now, elapsed: () => number): Now {
-  let readings: ClockReading[] = []
-
-  function read(): number {
-    const at = elapsed()
-    const clock = now()
-    add({ at, leadMs: clock - at })
-    // Of the readings that are old enough, the newest stays: there may be no newer one.
-    const first = readings.findLastIndex((reading) => reading.at <= at - BELIEVED_AFTER_MS)
-    if (first > 0) readings = readings.slice(first)
-    const steady = at + Math.min(...readings.map(({ leadMs }) => leadMs))
-    return clock - steady < SMALL_JUMP_MS ? clock : steady
-  }
-
-  /** Readings of the same minute are one, with the least lead. */
-  function add(reading: ClockReading): void {
-    const last = readings.at(-1)
-    if (last === undefined || reading.at - last.at >= MINUTE_MS) readings.push(reading)
-    else last.leadMs = Math.min(last.leadMs, reading.leadMs)
-  }
-
-  read()
-  return read
-}
-
-/** A recalled email is put back, claimed again, and then refused or held. */
-async function recall({ directory, outbound }: DeliveryDeps, inFlight: InFlight): Promise<void> {
-  const stoppedCampaigns = await directory.stoppedCampaigns()
-  if (stoppedCampaigns.size > 0) outbound.withdraw(new Set(stoppedCampaigns.keys()))
-  const emails = [...inFlight.values()].filter((email) => email !== undefined)
-  const held = await directory.heldDomains()
-  const fences = await directory.unsettledFences()
-  const disabled = new Set<string>()
-  for (const id of new Set(emails.map(({ projectId }) => projectId))) {
-    if ((await directory.findProject(id))?.isDisabled !== false) disabled.add(id)
-  }
-  const stopped = emails.filter(({ projectId, recipientDomain }) => {
-    return disabled.has(projectId) || held.has(recipientDomain) || fences.has(projectId)
-  })
-  recallFrom({ outbound }, stopped)
-}
-
-function recallFrom(
-  { outbound }: Pick<DeliveryDeps, 'outbound'>,
-  emails: readonly (InFlightEmail | undefined)[],
-): void {
-  const domains = emails.flatMap((email) => email?.recipientDomain ?? [])
-  for (const site of new Set(domains.map(outbound.siteOf))) outbound.recall(site)
 }
 
 async function deliverBatch(
@@ -198,7 +160,11 @@ async function deliverBatch(
   const byId = new Map(emails.map((email) => [email.id, email]))
   for (const { emailId } of tasks) inFlight.set(emailId, toInFlight(byId.get(emailId)))
   deps.outbound.deliver(tasks)
-  await refuseAll(deps, inFlight, refused)
+  if (refused.length > 0) {
+    const at = deps.now()
+    await deps.store.write((tx) => refuseClaimed(deps, tx, { refused, at }))
+    for (const { email } of refused) inFlight.delete(email.id)
+  }
   await putBack(deps, inFlight, { ids: faulty, dueAt: deps.now() + FAULT_PAUSE_MS, signal })
   for (const [dueAt, ids] of groupByDueTime(deps, left))
     await putBack(deps, inFlight, { ids, dueAt, signal })
@@ -223,36 +189,6 @@ function toInFlight(email: ClaimedEmail | undefined): InFlightEmail | undefined 
   return { id, ...lane, contactId, recipient, subject, ...counts, campaignId, isSealed }
 }
 
-async function refuseAll(
-  deps: DeliveryDeps,
-  inFlight: InFlight,
-  refused: readonly { email: ClaimedEmail; refusal: UnsentReason }[],
-): Promise<void> {
-  if (refused.length === 0) return
-  const at = deps.now()
-  await deps.store.write(async (tx) => {
-    for (const { email, refusal } of refused) {
-      const { id, recipientDomain: domain } = email
-      if (refusal === 'held') await putOnHold(deps, tx, { id, domain, at })
-    }
-    const paused = refused.filter(({ refusal }) => refusal === 'paused')
-    await pauseClaimed(deps, tx, { ids: paused.map(({ email }) => email.id), at })
-    await endEmails(deps, tx, { endings: refused.flatMap(toEnding), at })
-  })
-  for (const { email } of refused) inFlight.delete(email.id)
-}
-
-function toEnding({ email, refusal }: { email: ClaimedEmail; refusal: UnsentReason }): Ending[] {
-  const sending = { ...email, state: 'sending' } as const
-  if (refusal === 'held' || refusal === 'paused' || refusal === 'erased') return []
-  if (refusal === 'suppressed') return [{ email: sending, end: { state: 'suppressed' } }]
-  if (refusal === 'cancelled') {
-    return [{ email: sending, end: { state: 'failed', error: 'cancelled', reason: 'cancelled' } }]
-  }
-  const { error } = refusal
-  return [{ email: sending, end: { state: 'failed', error, reason: 'refused' } }]
-}
-
 async function putBack(
   deps: DeliveryDeps,
   inFlight: InFlight,
@@ -262,4 +198,96 @@ async function putBack(
   const act = () => deps.store.write((tx) => putBackEmails(deps, tx, { ids, dueAt }))
   await keepTrying(deps, act, signal)
   for (const id of ids) inFlight.delete(id)
+}
+
+/**
+ * Reads the contents of claimed batches. A cache of some megabytes holds the contents that several
+ * emails share; the content of a single email is read once and not cached. Small contents are read
+ * together, large ones one by one, so that the event loop is not blocked.
+ */
+export function createContentCache(deps: ContentDeps): ContentCache {
+  const cache = createLru<MessageContent>(MAX_CACHED_BYTES, { sizeOf })
+  async function load(ids: readonly string[]): Promise<LoadedContents> {
+    const found = new Map<string, MessageContent>()
+    const missing = new Map<string, number>()
+    for (const id of ids) {
+      const known = cache.get(id)
+      if (known === undefined) missing.set(id, (missing.get(id) ?? 0) + 1)
+      else found.set(id, known)
+    }
+    const { read, left } = await readContents(deps, [...missing.keys()])
+    for (const { content, isShared } of read) {
+      found.set(content.id, content)
+      if (isShared || (missing.get(content.id) ?? 0) > 1) cache.set(content.id, content)
+    }
+    return { found, left }
+  }
+  return { load }
+}
+
+type Texts = Pick<Content, 'body' | 'text' | 'recipientFields'> & {
+  attachments: SourceAttachment[] | null
+}
+type ReadContent = { content: MessageContent; isShared: boolean }
+type Load = { read: ReadContent[]; left: Set<string> }
+
+async function readContents(deps: ContentDeps, ids: readonly string[]): Promise<Load> {
+  const load: Load = { read: [], left: new Set() }
+  const large: ContentRow[] = []
+  let total = 0
+  for (let start = 0; start < ids.length; start += CHUNK) {
+    if (start > 0) await loopTurn()
+    const chunk = JSON.stringify(ids.slice(start, start + CHUNK))
+    for (const row of await deps.store.read.list(listContents, { ids: chunk })) {
+      if (row.isCleared) continue
+      if (row.bytes > SMALL_CONTENT_BYTES) large.push(row)
+      else {
+        add(load, row, row)
+        total += row.bytes
+      }
+    }
+  }
+  await readLarge(deps, load, { rows: large, total })
+  return load
+}
+
+async function readLarge(
+  { store, outbound }: ContentDeps,
+  load: Load,
+  { rows, total }: { rows: readonly ContentRow[]; total: number },
+): Promise<void> {
+  let bytesRead = total
+  const ofProject = new Map<string, number>()
+  for (const [index, row] of rows.entries()) {
+    const own = (ofProject.get(row.projectId) ?? 0) + row.bytes
+    const isTooMuch = index > 0 && bytesRead + row.bytes > MAX_LOADED_BYTES
+    if (isTooMuch || !outbound.hasMemoryFor(row.projectId, own)) {
+      load.left.add(row.id)
+      continue
+    }
+    ofProject.set(row.projectId, own)
+    bytesRead += row.bytes
+    const texts = await store.read.find(findTexts, { id: row.id })
+    const attachments = await readAttachments({ store }, row.id, texts?.attachments ?? [])
+    if (texts !== undefined && attachments !== undefined) add(load, row, { ...texts, attachments })
+    if (row.bytes > YIELD_BYTES) await loopTurn()
+  }
+}
+
+function add(
+  { read }: Load,
+  { id, subject, isText, isLiteral, isShared }: ContentRow,
+  { body, text, attachments, recipientFields }: Texts,
+): void {
+  if (body === null) return
+  const content = {
+    ...{ id, subject, body, isText, text, attachments: attachments ?? [] },
+    ...(isLiteral && { isLiteral }),
+    ...(recipientFields && { recipientFields }),
+  }
+  read.push({ content, isShared })
+}
+
+function sizeOf(content: MessageContent): number {
+  return 200 + 2 * contentBytes(content)
 }

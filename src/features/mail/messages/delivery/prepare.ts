@@ -6,17 +6,14 @@ import type { KeyObject } from 'node:crypto'
 import { describeError } from '../../../../base/errors.ts'
 import { parseAddress } from '../../../../formats/address/address.ts'
 import type { MessageContent } from '../../../../formats/compose/message-content.ts'
-import { findLinkTokens } from '../../../../formats/link-tokens.ts'
 import { createReturnPathLocalPart } from '../../../../formats/signed-tokens.ts'
 import type { DeliveryTask } from '../../../../outbound/delivery.ts'
 import type { Project } from '../../../../store/schema/accounts.ts'
-import type { Snapshot } from '../../../../store/schema/json-values.ts'
-import type { Email } from '../../../../store/schema/messages.ts'
 import type { Base } from '../../../ground/base.ts'
 import type { SenderDomain, StoppedCampaigns, UnsettledFence } from '../../../ground/directory.ts'
 import { DISABLED, fateOf, NOT_ENABLED_IN_TIME } from '../disabled/mail-fate.ts'
 import type { ClaimedEmail } from '../queue/claim.ts'
-import type { LoadedContents } from './content-cache.ts'
+import { unsealSnapshot } from './sealed-snapshots.ts'
 import { toSource } from './source.ts'
 
 /**
@@ -24,17 +21,20 @@ import { toSource } from './source.ts'
  * campaign is paused, its project disabled for its reputation, or a fence holds it, its campaign is cancelled, its row is
  * about to be deleted with the data of its project, or an error.
  */
-export type UnsentReason =
-  | 'suppressed'
-  | 'held'
-  | 'paused'
-  | 'cancelled'
-  | 'erased'
-  | { error: string }
+type UnsentReason = 'suppressed' | 'held' | 'paused' | 'cancelled' | 'erased' | { error: string }
+
+export type LoadedContents = {
+  /** By id, without the contents that retention cleared. */
+  found: ReadonlyMap<string, MessageContent>
+  /** Contents that were too large for this batch. */
+  left: ReadonlySet<string>
+}
+
+export type RefusedEmail = { email: ClaimedEmail; refusal: UnsentReason }
 
 type Prepared = {
   tasks: DeliveryTask[]
-  refused: { email: ClaimedEmail; refusal: UnsentReason }[]
+  refused: RefusedEmail[]
   /** Emails that an error of this server stopped, such as a key that cannot be decrypted. */
   faulty: string[]
   /** Emails whose contents were too large for this batch. */
@@ -90,9 +90,6 @@ type TaskParts = {
 }
 
 type ReturnPath = { localPart: string; domain: string; token: string }
-
-/** `secrets`: the tokens in its links, which no reply may show. */
-type OpenedSnapshot = { snapshot: Snapshot | null; secrets: readonly string[] }
 
 export async function prepareBatch(
   deps: PrepareDeps,
@@ -153,25 +150,6 @@ export function returnPathOf(
     ? `bounce.${sender.domain}`
     : config.delivery.returnPathDomain
   return { localPart, domain, token: localPart.slice('b.'.length) }
-}
-
-/**
- * Seals the snapshot of mail of the server to its users. Its links choose passwords, so the snapshot is sealed from
- * acceptance until the email is final, and only a delivery opens it: previews, lists, exports and backups read
- * `variables`, which such mail does not have.
- */
-export function sealSnapshot({ keyring }: Pick<Base, 'keyring'>, snapshot: Snapshot): string {
-  return keyring.seal(JSON.stringify(snapshot))
-}
-
-/** @throws TypeError when no known secret sealed it */
-export function unsealVariables(
-  { keyring }: Pick<Base, 'keyring'>,
-  { variables, sealedVariables }: Pick<Email, 'variables' | 'sealedVariables'>,
-): OpenedSnapshot {
-  if (sealedVariables === null) return { snapshot: variables, secrets: [] }
-  const text = keyring.unseal(sealedVariables)
-  return { snapshot: JSON.parse(text) as Snapshot, secrets: findLinkTokens(text) }
 }
 
 /** The senders of the emails, in their order. */
@@ -270,8 +248,9 @@ function refuse(error: string): { refusal: UnsentReason } {
 
 function toTask(deps: PrepareDeps, { email, content, project, domain }: TaskParts): DeliveryTask {
   const returnPath = returnPathOf(deps, email, domain)
-  const { snapshot, secrets } = unsealVariables(deps, email)
-  const opened = snapshot === email.variables ? email : { ...email, variables: snapshot }
+  const { sealedVariables } = email
+  const sealed = sealedVariables === null ? undefined : unsealSnapshot(deps, sealedVariables)
+  const opened = sealed === undefined ? email : { ...email, variables: sealed.snapshot }
   const source = toSource(deps, { email: opened, project, content, returnPath })
   return {
     emailId: email.id,
@@ -284,6 +263,6 @@ function toTask(deps: PrepareDeps, { email, content, project, domain }: TaskPart
     reversePath: `${returnPath.localPart}@${returnPath.domain}`,
     source,
     signingKeys: domain.signingKeys,
-    secrets,
+    secrets: sealed?.secrets ?? [],
   }
 }

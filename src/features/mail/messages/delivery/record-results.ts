@@ -5,7 +5,7 @@
  * sent again. If a result causes an error, each result of its group is written by itself, so that
  * only that result is lost. Writing is retried until the result is durable.
  */
-import type { Now } from '../../../../base/clock.ts'
+import { MINUTE_MS, type Now } from '../../../../base/clock.ts'
 import { describeError } from '../../../../base/errors.ts'
 import type { DeliveryResult } from '../../../../outbound/delivery.ts'
 import { isTransientDatabaseError } from '../../../../store/database-error.ts'
@@ -28,6 +28,19 @@ const MAX_GATHERED = 250
 const RECORD_RETRY_MS = 1_000
 /** The size of a group; other events are handled between two groups. */
 const RESULTS_PER_WRITE = 50
+
+/**
+ * The same time for which mail must be overdue before it is given up untried (`queue/give-up.ts`).
+ */
+const BELIEVED_AFTER_MS = 10 * MINUTE_MS
+
+const SMALL_JUMP_MS = MINUTE_MS
+
+/**
+ * A reading of both clocks. `at`: the monotonic clock. `leadMs`: how far the clock of the machine
+ * was ahead of it.
+ */
+type Reading = { at: number; leadMs: number }
 
 type Deps = Pick<Base, 'store' | 'config' | 'counters' | 'now' | 'log'> & {
   /** The time without recent jumps of the clock (`createSteadyClock`). */
@@ -84,6 +97,37 @@ export function createResultBuffer(
   }
 
   return { add, settled }
+}
+
+/**
+ * Returns a clock without the jumps that the clock of the machine made in the last ten minutes. A jump ahead is
+ * believed after ten minutes of the running time of this process; a jump back, or one ahead by less than a minute, at
+ * once. Sleep of the machine counts as a jump, too. Without jumps the clock is that of the machine. `elapsed`: a
+ * monotonic clock in milliseconds.
+ */
+export function createSteadyClock(now: Now, elapsed: () => number): Now {
+  let readings: Reading[] = []
+
+  function read(): number {
+    const at = elapsed()
+    const clock = now()
+    add({ at, leadMs: clock - at })
+    // Of the readings that are old enough, the newest stays: there may be no newer one.
+    const first = readings.findLastIndex((reading) => reading.at <= at - BELIEVED_AFTER_MS)
+    if (first > 0) readings = readings.slice(first)
+    const steady = at + Math.min(...readings.map(({ leadMs }) => leadMs))
+    return clock - steady < SMALL_JUMP_MS ? clock : steady
+  }
+
+  /** Readings of the same minute are one, with the least lead. */
+  function add(reading: Reading): void {
+    const last = readings.at(-1)
+    if (last === undefined || reading.at - last.at >= MINUTE_MS) readings.push(reading)
+    else last.leadMs = Math.min(last.leadMs, reading.leadMs)
+  }
+
+  read()
+  return read
 }
 
 /** Removes each email from `inFlight` when its result is durable. Never rejects. */

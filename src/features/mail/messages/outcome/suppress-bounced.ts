@@ -8,10 +8,11 @@
  *
  * | cause    | why                                  | ended by                                    |
  * |----------|--------------------------------------|---------------------------------------------|
- * | `fuse`   | too many at once (fuse.ts)           | `pillarbox suppressions confirm` or `undo`  |
- * | `domain` | DNS denies a domain that is known    | a recheck after a day (`recheck-domains.ts`)|
+ * | `fuse`   | too many at once (the fuse)          | `pillarbox suppressions confirm` or `undo`  |
+ * | `domain` | DNS denies a domain that is known    | a recheck after a day                       |
  *
- * Any other suppression of the address (`suppression.ts`) ends a held one too.
+ * `suppressions/held-suppressions.ts` has these ends. Any other suppression of the address
+ * (`suppression.ts`) ends a held one too.
  */
 import { DAY_MS } from '../../../../base/clock.ts'
 import type { ReplyVerdict } from '../../../../formats/replies/reply.ts'

@@ -11,9 +11,15 @@
  *
  * A clock that is wrong for some minutes must not give mail up: here an email must have been overdue at
  * every reading of the clock for ten minutes of the running time of this process, and a failed attempt
- * counts by the steady time (`delivery/deliverer.ts`).
+ * counts by the steady time (`delivery/record-results.ts`).
  */
-
+import {
+  CAMPAIGN_CLASS,
+  type QueueClass,
+  TRANSACTIONAL_CLASS,
+  WORKFLOW_CLASS,
+} from '../../../../base/queue-class.ts'
+import type { Config } from '../../../../config/config.ts'
 import type { RowOf } from '../../../../store/database.ts'
 import { rowNumber, unseen } from '../../../../store/dialect.ts'
 import { sql } from '../../../../store/drizzle.ts'
@@ -56,6 +62,19 @@ export const listOverdue = statement((db) =>
         and ${emails.state} in ('queued', 'deferred')`,
     ),
 )
+
+/**
+ * `delivery.give_up_after`: how long delivery of an email is tried, by its class. Returns milliseconds, which count from the acceptance of the email or from an operator's retry.
+ */
+export function giveUpAfterMs({ delivery }: Config, queueClass: QueueClass): number {
+  const { transactional, workflow, campaign } = delivery.giveUpAfter
+  const byClass = {
+    [TRANSACTIONAL_CLASS]: transactional,
+    [WORKFLOW_CLASS]: workflow,
+    [CAMPAIGN_CLASS]: campaign,
+  }
+  return byClass[queueClass]
+}
 
 export function createGiveUp(deps: Deps): GiveUp {
   let readings: { runningForMs: number; clock: number }[] = []

@@ -11,7 +11,7 @@ import { countEmailAgain, type UsageDeps } from '../../../ground/usage/count.ts'
 import { emailNotFound } from '../explain/email-history.ts'
 import { endEmails } from '../outcome/end-emails.ts'
 import { uncountFailed } from '../outcome/uncount-failed.ts'
-import { giveUpAfterMs } from './give-up-after.ts'
+import { giveUpAfterMs } from './give-up.ts'
 import type { QueueNotifier } from './notifier.ts'
 import { findRetryable, RETRYABLE, type Retryable } from './retryable.ts'
 

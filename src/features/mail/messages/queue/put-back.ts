@@ -1,14 +1,18 @@
 /**
- * Puts claimed emails back in the queue unsent, and marks due emails whose site is paused. No
- * attempt is counted. The reason of the site is written to emails that have no error of their own.
+ * Takes claimed emails back unsent: recalls those whose attempt has not begun, puts them back in the
+ * queue, and puts aside, holds or ends those that may no longer be sent. Marks due emails whose site
+ * is paused. No attempt is counted. The reason of the site is written to emails that have no error of
+ * their own.
  */
 import { listOf, rowNumber, unseen } from '../../../../store/dialect.ts'
 import { and, eq, sql } from '../../../../store/drizzle.ts'
-import { emails } from '../../../../store/schema/messages.ts'
+import { type Email, emails } from '../../../../store/schema/messages.ts'
 import { SHELF, shelfInState, shelfOfPaused } from '../../../../store/shelves.ts'
 import { parameter, statement } from '../../../../store/statement.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
 import type { Base } from '../../../ground/base.ts'
+import type { RefusedEmail } from '../delivery/prepare.ts'
+import { type Ending, endEmails } from '../outcome/end-emails.ts'
 import { isDomainHeld } from './holds.ts'
 import type { QueueLane, QueueNotifier } from './notifier.ts'
 
@@ -39,6 +43,41 @@ export const makeDue = statement((db) =>
       projectId: emails.projectId,
     }),
 )
+
+/** An email in flight; undefined before it is handed to outbound. */
+type Recallable = Pick<Email, 'projectId' | 'recipientDomain'> | undefined
+
+/**
+ * Recalls the emails of held domains, of fenced and of disabled projects, and those of stopped
+ * campaigns. A recalled email is put back, claimed again, and then refused or held.
+ */
+export async function recallStopped(
+  { directory, outbound }: Pick<Base, 'directory' | 'outbound'>,
+  inFlight: ReadonlyMap<string, Recallable>,
+): Promise<void> {
+  const stoppedCampaigns = await directory.stoppedCampaigns()
+  if (stoppedCampaigns.size > 0) outbound.withdraw(new Set(stoppedCampaigns.keys()))
+  const emails = [...inFlight.values()].filter((email) => email !== undefined)
+  const held = await directory.heldDomains()
+  const fences = await directory.unsettledFences()
+  const disabled = new Set<string>()
+  for (const id of new Set(emails.map(({ projectId }) => projectId))) {
+    if ((await directory.findProject(id))?.isDisabled !== false) disabled.add(id)
+  }
+  const stopped = emails.filter(({ projectId, recipientDomain }) => {
+    return disabled.has(projectId) || held.has(recipientDomain) || fences.has(projectId)
+  })
+  recallEmails({ outbound }, stopped)
+}
+
+/** Recalls all emails to the sites of these emails. */
+export function recallEmails(
+  { outbound }: Pick<Base, 'outbound'>,
+  emails: readonly Recallable[],
+): void {
+  const domains = emails.flatMap((email) => email?.recipientDomain ?? [])
+  for (const site of new Set(domains.map(outbound.siteOf))) outbound.recall(site)
+}
 
 /** Puts emails back; they are due at `dueAt`. `reason`: why their site takes no mail. */
 export async function putBackEmails(
@@ -121,7 +160,7 @@ const pauseSending = statement((db) =>
  * was disabled for its reputation. The loops that the notifier wakes pause the campaign, or make
  * the emails due again.
  */
-export async function pauseClaimed(
+async function pauseClaimed(
   { campaignNotifier }: Pick<Base, 'campaignNotifier'>,
   tx: Tx,
   { ids, at }: { ids: readonly string[]; at: number },
@@ -135,7 +174,7 @@ export async function pauseClaimed(
  * Holds a claimed email whose recipient domain an operator holds; its give-up clock stops. If the
  * hold has ended, the email is due at once.
  */
-export async function putOnHold(
+async function putOnHold(
   deps: { queueNotifier: QueueNotifier },
   tx: Tx,
   { id, domain, at }: { id: string; domain: string; at: number },
@@ -153,4 +192,30 @@ export async function putOnHold(
       updatedAt: at,
     })
     .where(and(eq(emails.id, id), eq(emails.state, 'sending')))
+}
+
+/** Puts aside, holds or ends claimed emails that may no longer be sent. */
+export async function refuseClaimed(
+  deps: Pick<Base, 'campaignNotifier' | 'counters' | 'log'> & { queueNotifier: QueueNotifier },
+  tx: Tx,
+  { refused, at }: { refused: readonly RefusedEmail[]; at: number },
+): Promise<void> {
+  for (const { email, refusal } of refused) {
+    const { id, recipientDomain: domain } = email
+    if (refusal === 'held') await putOnHold(deps, tx, { id, domain, at })
+  }
+  const paused = refused.filter(({ refusal }) => refusal === 'paused')
+  await pauseClaimed(deps, tx, { ids: paused.map(({ email }) => email.id), at })
+  await endEmails(deps, tx, { endings: refused.flatMap(toEnding), at })
+}
+
+function toEnding({ email, refusal }: RefusedEmail): Ending[] {
+  const sending = { ...email, state: 'sending' } as const
+  if (refusal === 'held' || refusal === 'paused' || refusal === 'erased') return []
+  if (refusal === 'suppressed') return [{ email: sending, end: { state: 'suppressed' } }]
+  if (refusal === 'cancelled') {
+    return [{ email: sending, end: { state: 'failed', error: 'cancelled', reason: 'cancelled' } }]
+  }
+  const { error } = refusal
+  return [{ email: sending, end: { state: 'failed', error, reason: 'refused' } }]
 }

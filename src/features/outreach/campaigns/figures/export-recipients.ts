@@ -8,13 +8,16 @@ import { contacts } from '../../../../store/schema/contacts.ts'
 import type { Base } from '../../../ground/base.ts'
 import { writeText } from '../../../people/import-export/csv/cell.ts'
 import {
+  writePieces,
+  writeRecord,
+  writeSparseRecord,
+} from '../../../people/import-export/csv/writer.ts'
+import {
   type DataColumns,
   findDataColumns,
   namesOf,
   placeData,
-} from '../../../people/import-export/csv/data-columns.ts'
-import { writePieces } from '../../../people/import-export/csv/pieces.ts'
-import { writeRecord, writeSparseRecord } from '../../../people/import-export/csv/writer.ts'
+} from '../../../people/import-export/export-contacts.ts'
 import { type ExportSlots, whileExporting } from '../../../people/import-export/export-slots.ts'
 import { type CampaignKey, requireCampaign } from '../campaign.ts'
 import {

@@ -17,7 +17,7 @@ import { allowanceOf, countOnto, findUse } from '../../../ground/usage/count.ts'
 import { writeContent } from '../../../mail/messages/accept/content.ts'
 import { countAllowed, findAllowance } from '../../../mail/messages/accept/new-project-cap.ts'
 import { recordEnded } from '../../../mail/messages/outcome/end-emails.ts'
-import { giveUpAfterMs } from '../../../mail/messages/queue/give-up-after.ts'
+import { giveUpAfterMs } from '../../../mail/messages/queue/give-up.ts'
 import type { QueueNotifier } from '../../../mail/messages/queue/notifier.ts'
 import { type ActiveCampaign, findSendingCampaign } from './active.ts'
 import {

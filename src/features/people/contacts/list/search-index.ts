@@ -17,7 +17,7 @@ import type { Tx } from '../../../../store/write/transaction.ts'
 import { type Loop, startLoop } from '../../../../work/loop.ts'
 import { withRest } from '../../../../work/pace.ts'
 import type { Base } from '../../../ground/base.ts'
-import { deleteEntries, insertEntries, mergeSegments } from './search-index.sqlite.ts'
+import { deleteEntries, insertEntries, mergeSegments } from './search.sqlite.ts'
 
 type Deps = Pick<Base, 'store' | 'log'>
 

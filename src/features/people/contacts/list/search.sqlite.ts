@@ -1,4 +1,4 @@
-/** Queries of the trigram index of addresses, `contact_search`, a table of SQLite's FTS5. */
+/** Reads and writes the trigram index of addresses, `contact_search`, a table of SQLite's FTS5. */
 import { type SQL, sql } from '../../../../store/drizzle.ts'
 import { parameter, statement } from '../../../../store/statement.ts'
 
@@ -25,6 +25,25 @@ export const countHits = statement<{ hits: number }>(
           where contact_search match ${parameter('match')} limit ${parameter('limit')} + 1)) +
         (select count(*) from (select 1 from contact_search_backlog limit ${parameter('limit')} + 1))
       end as hits from ends`,
+)
+
+/** Pages of the index that a step merges: 2 ms, enough to keep up with the batches. */
+const MERGE_PAGES = 16
+
+export const deleteEntries = statement(
+  () => sql`delete from contact_search where rowid in
+    (select number from contact_search_backlog where number <= ${parameter('last')})`,
+)
+
+export const insertEntries = statement(
+  () => sql`insert into contact_search (rowid, email)
+    select contacts.number, contacts.email from contact_search_backlog
+      cross join contacts on contacts.number = contact_search_backlog.number
+      where contact_search_backlog.number <= ${parameter('last')}`,
+)
+
+export const mergeSegments = statement(
+  () => sql`insert into contact_search (contact_search, rank) values ('merge', ${MERGE_PAGES})`,
 )
 
 /** One statement, because a contact may move from the backlog to the index between two. */

@@ -1,10 +1,47 @@
-/** Names of columns, as a header and a mapping have them, and the fields of contacts that they mean. */
-import { isDataKey } from '../../contacts/write/data.ts'
+/**
+ * Names of columns, as a header and a mapping have them, the fields of contacts that they mean, and the
+ * warnings of an import about them: columns that are read otherwise than they seem to be meant, names that
+ * do not fit, and names that resemble those of fields. A column that is mapped to `subscribd`, or has that
+ * name, becomes a key of the data and unsubscribes no contact. A misspelt `email` is an error of its own.
+ */
+import type { FieldWarning } from '../../../../base/errors.ts'
+import { findClosest } from '../../../../config/layers/closest.ts'
+import { isDataKey, RESERVED_KEYS } from '../../contacts/write/data.ts'
+import type { Cell } from './parser.ts'
 
 /** The field for each header in lower case; null ignores the column. */
 export type Mapping = readonly (readonly [header: string, field: string | null])[]
 
 export const DATA_PREFIX = 'data.'
+
+const NO_SUCH_DATA = 'Contacts have no such data, so the column is left out'
+/** Column names in a text for people. */
+const MAX_SHOWN = 10
+
+type DescribedHeader = {
+  /** The columns of each field. */
+  columns: ReadonlyMap<string, readonly number[]>
+  cells: readonly Cell[]
+  mapping: Mapping
+  /** Names that are like known ones. */
+  near: readonly FieldWarning[]
+}
+
+const STATES = ['subscribed', 'unsubscribed']
+/** `locale` is the one key of the data that the service reads. */
+const READ_NAMES = [...STATES, 'locale']
+/** Names that resemble one of these names but mean something else. */
+const OTHERS = ['subscriber', 'subscribers', 'locate', 'scale', 'local', 'locals', 'vocal', 'focal']
+
+const MAX_WARNINGS = 10
+/** Longer names resemble none of these names, and take long to compare. */
+const MAX_NAME_LENGTH = 20
+
+type Names = {
+  mapping: readonly (readonly [header: string, field: string | null])[]
+  /** Headers in lower case that the mapping does not name and that say nothing of the subscription. */
+  headers: readonly string[]
+}
 
 /** Returns a header in the form in which headers are compared. */
 export function normalizeHeader(text: string): string {
@@ -40,4 +77,94 @@ export function isMapped(header: string, mapping: Mapping): boolean {
 /** At most so many characters, for a text for people. */
 export function shortenName(text: string, length = 40): string {
   return text.length > length ? `${text.slice(0, length)}…`.toWellFormed() : text
+}
+
+/** `warnings`: sentences for people. */
+export function describeHeader({ columns, cells, mapping, near }: DescribedHeader): {
+  warnings: string[]
+  unknownFields: FieldWarning[]
+} {
+  const missing = missingColumns(cells, mapping)
+  const reserved = reservedColumns(columns)
+  const unknownFields = [
+    ...near,
+    ...missing.map((name) => missingFrom(name, cells)),
+    ...reserved.map((field) => ({ field, message: NO_SUCH_DATA, suggestion: null })),
+  ]
+  const warnings = [
+    ...duplicates(columns),
+    ...missing.map((name) => `The mapping names a column "${name}" that does not exist.`),
+    ...reserved.map((name) => `The column "${name}" is left out: contacts have no such data.`),
+    ...near.map(({ field, message }) => `${field}: ${message}`),
+  ]
+  return { warnings, unknownFields }
+}
+
+export function describeMissingColumn(cells: readonly Cell[]): string {
+  const names = cells.slice(0, MAX_SHOWN).map(({ text }) => `"${shortenName(text.trim())}"`)
+  const more = cells.length > MAX_SHOWN ? ', …' : ''
+  const [name = '"Address"'] = names
+  return (
+    `The header row has no column "email". Its columns: ${names.join(', ')}${more}. ` +
+    `If one of them is the address, name it in the field "mapping", as in {${name}: "email"}.`
+  )
+}
+
+export function findNearNames({ mapping, headers }: Names): FieldWarning[] {
+  const mapped = mapping.flatMap(([header, field]) => {
+    const near = field === null ? undefined : nearest(field, READ_NAMES)
+    return near === undefined ? [] : [warningOf(`mapping.${header}`, field ?? '', near)]
+  })
+  const columns = headers.flatMap((header) => {
+    const near = nearest(header, STATES)
+    return near === undefined ? [] : [warningOf(header, header, near)]
+  })
+  return [...mapped, ...columns].slice(0, MAX_WARNINGS)
+}
+
+function duplicates(columns: ReadonlyMap<string, readonly number[]>): string[] {
+  return [...columns]
+    .filter(([, indexes]) => indexes.length > 1)
+    .slice(0, MAX_SHOWN)
+    .map(([field, { length }]) => {
+      const name = shortenName(field)
+      return `${length} columns are "${name}"; in each row, the first that is not empty counts.`
+    })
+}
+
+function missingColumns(cells: readonly Cell[], mapping: Mapping): string[] {
+  const headers = new Set(cells.map(({ text }) => normalizeHeader(text)))
+  return mapping
+    .filter(([header]) => !headers.has(header))
+    .slice(0, MAX_SHOWN)
+    .map(([header]) => shortenName(header))
+}
+
+function missingFrom(name: string, cells: readonly Cell[]): FieldWarning {
+  const meant = findClosest(
+    name,
+    cells.map(({ text }) => shortenName(normalizeHeader(text))),
+  )
+  const hint = meant === undefined ? '' : `; did you mean ${meant}?`
+  const message = `The file has no such column${hint}`
+  return { field: `mapping.${name}`, message, suggestion: meant ?? null }
+}
+
+function reservedColumns(columns: ReadonlyMap<string, readonly number[]>): string[] {
+  return [...columns.keys()]
+    .map((field) => keyOf(field) ?? '')
+    .filter((key) => RESERVED_KEYS.has(key))
+    .slice(0, MAX_SHOWN)
+    .map((key) => shortenName(key))
+}
+
+function nearest(name: string, fields: readonly string[]): string | undefined {
+  const lower = name.toLowerCase()
+  const known = lower.length > MAX_NAME_LENGTH || OTHERS.includes(lower) || fields.includes(name)
+  return known ? undefined : findClosest(lower, fields)
+}
+
+function warningOf(field: string, key: string, near: string): FieldWarning {
+  const message = `The column becomes the key "${key}" of the data; did you mean ${near}?`
+  return { field, message, suggestion: near }
 }

@@ -3,10 +3,13 @@
  * its first bytes is zero (as in text of mostly Latin letters), otherwise UTF-8.
  *
  * A byte that is not UTF-8 becomes a lone surrogate that keeps its value (U+DC80 to U+DCFF), which valid
- * UTF-8 never has. Whole rows decide later what such bytes are (`damage.ts`), so that one of them does
- * not change how the rest of the file is read.
+ * UTF-8 never has. Each record decides later what such bytes are, so that one of them does not change how
+ * the rest of the file is read. A row without any other character beyond ASCII is taken for Windows-1252,
+ * which old spreadsheet programs write and in which every byte is a character. In a row that has such
+ * characters, the file is UTF-8 and the bytes are damage: each becomes U+FFFD.
  */
 import { isUtf8 } from 'node:buffer'
+import type { CsvRecord } from './parser.ts'
 
 export type Encoding = {
   name: 'utf-8' | 'utf-16le' | 'utf-16be'
@@ -25,6 +28,20 @@ const BYTE_ORDER_MARKS: readonly [Encoding['name'], readonly number[]][] = [
   ['utf-16le', [0xff, 0xfe]],
   ['utf-16be', [0xfe, 0xff]],
 ]
+
+export type RowDamage = {
+  /** Whether the row was read as Windows-1252. */
+  isGuessed: boolean
+  /** Bytes or characters that became U+FFFD. */
+  replaced: number
+}
+
+const KEPT_BYTE = /[\udc80-\udcff]/
+/** A surrogate of a pair is no kept byte: with the flag u, only lone ones match. */
+const KEPT_BYTES = /[\udc80-\udcff]/gu
+const OTHER_CHARACTER = /[^\0-\x7f\udc80-\udcff]/u
+const REPLACEMENT = '\ufffd'
+const windows1252 = new TextDecoder('windows-1252')
 
 /** Detects the encoding by the first chunk. */
 function detectEncoding(bytes: Uint8Array): Encoding {
@@ -69,6 +86,31 @@ export async function* decode(chunks: AsyncIterable<Uint8Array>): AsyncGenerator
   if (encoding !== undefined && decoder !== undefined) {
     yield { text: decoder(), bytesRead, encoding }
   }
+}
+
+/** Returns the record as text, and what was damaged; undefined if nothing was. */
+export function repairRecord(record: CsvRecord): { record: CsvRecord; damage?: RowDamage } {
+  if (!record.cells.some(({ text }) => KEPT_BYTE.test(text) && !text.isWellFormed())) {
+    return { record }
+  }
+  const isGuessed = !record.cells.some(({ text }) => OTHER_CHARACTER.test(text))
+  let replaced = 0
+  const read = (kept: string): string => {
+    if (isGuessed) return windows1252.decode(Uint8Array.of(kept.charCodeAt(0) & 0xff))
+    replaced += 1
+    return REPLACEMENT
+  }
+  const cells = record.cells.map((cell) => ({ ...cell, text: cell.text.replace(KEPT_BYTES, read) }))
+  return { record: { ...record, cells }, damage: { isGuessed, replaced } }
+}
+
+/** Damage of a record in UTF-16, which is replaced already. */
+export function findReplaced({ cells }: CsvRecord): RowDamage | undefined {
+  let replaced = 0
+  for (const { text } of cells) {
+    if (text.includes(REPLACEMENT)) replaced += text.split(REPLACEMENT).length - 1
+  }
+  return replaced === 0 ? undefined : { isGuessed: false, replaced }
 }
 
 /** Takes the next bytes, or nothing at the end. */

@@ -7,7 +7,7 @@
  *   2. `email` and `subscribed` are these fields; a mapping may name `unsubscribed`, too;
  *   3. `data.<key>` is the key as spelled; exports use these names;
  *   4. any other header is a key in lower case.
- * If no column is `email`, columns with another name of the address are (address-column.ts).
+ * If no column is `email`, columns with another name of the address are (translated-names.ts).
  * Columns without a name are ignored, and in an export also `id`, `createdAt` and `updatedAt`.
  * Columns that say by their name who left (state-columns.ts) are data as well, unless the mapping names
  * them: it decides alone.
@@ -17,10 +17,12 @@
  */
 import type { FieldWarning } from '../../../../base/errors.ts'
 import { FinalFailure } from '../../../../work/jobs/run.ts'
-import { isAddressColumn } from './address-column.ts'
 import { type CellRules, isBlank } from './cell.ts'
 import {
   DATA_PREFIX,
+  describeHeader,
+  describeMissingColumn,
+  findNearNames,
   isMapped,
   keyOf,
   type Mapping,
@@ -29,10 +31,10 @@ import {
   toField,
   toLine,
 } from './column-names.ts'
-import type { RowDamage } from './damage.ts'
-import { describeHeader, describeMissingColumn, findNearNames } from './header-warnings.ts'
+import type { RowDamage } from './encoding.ts'
 import type { Cell, CsvRecord } from './parser.ts'
 import { isFileOfPeopleWhoLeft, type StateKind, simplify, stateKindOf } from './state-columns.ts'
+import { isAddressColumn } from './translated-names.ts'
 
 /** A column that says who left, with its name in the file. */
 export type StateColumn = { index: number; name: string; kind: StateKind }

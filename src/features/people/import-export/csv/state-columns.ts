@@ -16,12 +16,12 @@
  * Names and words are compared without case, blanks and punctuation. Only a `1` that stands alone is a word of
  * those who get mail: `-1`, `(1)` and `1%` are not, and no word after a minus is.
  *
- * A name of the kind `left` may be in any language of the hosted pages (left-names.ts). A name that has such a word
+ * A name of the kind `left` may be in any language of the hosted pages (translated-names.ts). A name that has such a word
  * is `likely` one, but `Unsubscribe link expires` and `Abmeldefrist` have dates for everybody.
  *
  * `confirmed` is a flag beside columns of phpList. In other files it is read as a status, so a `no` is unknown.
  */
-import { isLikeLeaving, isNameOfLeaving } from './left-names.ts'
+import { isLikeLeaving, isNameOfLeaving } from './translated-names.ts'
 
 export type StateKind = 'subscribed' | 'left' | 'subscription' | 'flag' | 'status' | 'likely'
 

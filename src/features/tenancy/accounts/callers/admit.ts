@@ -4,10 +4,13 @@
  * with each request, so a change of either acts at once.
  */
 import { AppError } from '../../../../base/errors.ts'
+import { eq } from '../../../../store/drizzle.ts'
 import { isUuid } from '../../../../store/ids.ts'
+import { users } from '../../../../store/schema/accounts.ts'
+import type { Tx } from '../../../../store/write/transaction.ts'
 import type { Base } from '../../../ground/base.ts'
 import { noProject, roleTooLow } from '../members/require-admin.ts'
-import { needsVerification } from '../platform-mail/mail-project.ts'
+import { needsVerification } from '../platform-mail/sender.ts'
 import { findSession } from '../sessions/find.ts'
 import type { SessionTokens } from '../sessions/token.ts'
 import { authenticate, missingAuth, type readKey } from './authenticate.ts'
@@ -95,6 +98,16 @@ function requireProjectId(id: string | undefined): void {
 
 export function noSession(): AppError {
   return new AppError('UNAUTHORIZED', 'This endpoint needs a login session.')
+}
+
+/**
+ * Checks the user of a session in the transaction that writes something of this user: a user who was
+ * deleted a moment ago, after the request was admitted, has no session any more.
+ * @throws AppError UNAUTHORIZED
+ */
+export async function requireUser(tx: Pick<Tx, 'select'>, userId: string): Promise<void> {
+  const user = await tx.select({ id: users.id }).from(users).where(eq(users.id, userId)).get()
+  if (user === undefined) throw noSession()
 }
 
 function unverified(): AppError {

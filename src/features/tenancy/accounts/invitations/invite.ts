@@ -16,11 +16,11 @@ import { invitations, memberships, users } from '../../../../store/schema/accoun
 import type { Tx } from '../../../../store/write/transaction.ts'
 import { oldRows, type Retention } from '../../../../work/retention.ts'
 import type { Base } from '../../../ground/base.ts'
-import { digestLinkToken, makeLinkToken } from '../links/link-token.ts'
+import { digestLinkToken, makeLinkToken } from '../links/link-tokens.ts'
 import { alreadyMember } from '../members/member.ts'
 import { requireAdmin } from '../members/require-admin.ts'
 import { enqueuePlatformMail } from '../platform-mail/enqueue.ts'
-import { findMailProjectId } from '../platform-mail/mail-project.ts'
+import { findMailProjectId } from '../platform-mail/sender.ts'
 import { revokeInvitationsTo } from './revoke.ts'
 
 type Invitee = {

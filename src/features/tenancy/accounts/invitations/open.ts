@@ -8,7 +8,7 @@ import { and, desc, eq, gt, isNull, ne, type SQL } from '../../../../store/drizz
 import { invitations, memberships, projects, users } from '../../../../store/schema/accounts.ts'
 import type { Queries } from '../../../../store/write/transaction.ts'
 import type { Base } from '../../../ground/base.ts'
-import { digestLinkToken } from '../links/link-token.ts'
+import { digestLinkToken } from '../links/link-tokens.ts'
 
 export type OpenInvitation = {
   id: string

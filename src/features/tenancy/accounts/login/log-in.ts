@@ -13,7 +13,7 @@ import { parameter, statement } from '../../../../store/statement.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
 import type { Base } from '../../../ground/base.ts'
 import { hashPassword, isOutdated, isPassword } from '../passwords/passwords.ts'
-import { type CodeProof, hasSecondFactor, readCode, useCode } from '../second-factor/code.ts'
+import { type CodeProof, hasSecondFactor, readCode, useCode } from '../second-factor/codes.ts'
 import {
   type Client,
   endPresented,

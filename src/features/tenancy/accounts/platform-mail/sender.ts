@@ -1,6 +1,6 @@
 /**
- * The project (`mail-project.ts`) and the address (`accounts.mail_from`) that the mail of this server to
- * its users comes from.
+ * The project and the address (`accounts.mail_from`) that the mail of this server to its users comes from. The
+ * project is `accounts.mail_project`; in sandbox mode the sandbox's project, unless another is set.
  */
 import {
   displayDomain,
@@ -11,8 +11,11 @@ import { type NamedMailbox, parseNamedMailbox } from '../../../../formats/addres
 import { and, asc, eq } from '../../../../store/drizzle.ts'
 import type { Project } from '../../../../store/schema/accounts.ts'
 import { domains } from '../../../../store/schema/domains.ts'
+import type { Tx } from '../../../../store/write/transaction.ts'
 import type { Base } from '../../../ground/base.ts'
-import { findMailProjectId } from './mail-project.ts'
+import type { SessionUser } from '../callers/caller.ts'
+import { findSandboxProject } from '../projects/sandbox-project.ts'
+import { isProven } from '../users/proof.ts'
 
 type PlatformSender =
   /** The server sends no mail to its users. */
@@ -27,6 +30,27 @@ type SenderDeps = Pick<Base, 'store' | 'directory' | 'config'>
 
 const DEFAULT_NAME = 'Pillarbox'
 const DEFAULT_LOCAL_PART = 'accounts'
+
+/** Undefined if the server sends no mail to its users. */
+export async function findMailProjectId(
+  { config: { accounts, delivery } }: Pick<Base, 'config'>,
+  queries: Pick<Tx, 'select'>,
+): Promise<string | undefined> {
+  if (accounts.mailProject !== null) return accounts.mailProject
+  if (delivery.mode !== 'sandbox') return undefined
+  return (await findSandboxProject(queries))?.id
+}
+
+/**
+ * Whether a user must prove the address before anything else. Always false without a mail project:
+ * the link could not be mailed.
+ */
+export async function needsVerification(
+  deps: Pick<Base, 'config' | 'store'>,
+  user: Pick<SessionUser, 'verifiedAt'>,
+): Promise<boolean> {
+  return !isProven(user) && (await findMailProjectId(deps, deps.store.read)) !== undefined
+}
 
 /** Finds the sender as of now, and tells `/health` if mail cannot be sent although it should be. */
 export async function findPlatformSender(

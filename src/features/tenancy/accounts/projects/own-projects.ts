@@ -1,29 +1,34 @@
 /**
- * The projects of a user who has logged in: listing and creating them, and changing their settings
- * and keys as owner or admin.
+ * The projects of a user who has logged in: listing and creating them, and changing their settings and keys as
+ * owner or admin.
+ *
+ * A user may own (`accounts.max_projects_per_user`) and create in an hour only so many projects: a project
+ * costs nothing, so without these limits a user could exceed every limit of a project with more projects.
+ * Operators, and whoever can run commands, are exempt. A user who owns more projects already keeps them.
  */
-import { formatInstant, formatOptionalInstant } from '../../../../base/clock.ts'
+import { formatInstant, formatOptionalInstant, type Now } from '../../../../base/clock.ts'
 import { AppError } from '../../../../base/errors.ts'
 import type { ProjectRecord, ProjectWithNewKeys } from '../../../../records/project.ts'
 import { and, desc, eq, isNull } from '../../../../store/drizzle.ts'
 import { memberships, type Project, projects } from '../../../../store/schema/accounts.ts'
 import type { Role } from '../../../../store/schema/words.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
-import type { HourlyLimit } from '../../../../work/limiter.ts'
+import { createHourlyLimit, type HourlyLimit } from '../../../../work/limiter.ts'
 import type { Base } from '../../../ground/base.ts'
+import { requireUser } from '../callers/admit.ts'
 import type { SessionUser } from '../callers/caller.ts'
 import { type Actor, noProject, requireAdmin } from '../members/require-admin.ts'
 import { requireUnbound } from '../users/proof.ts'
-import { requireUser } from '../users/require-user.ts'
 import { makeKeys, maskSecret } from './keys.ts'
 import { readProjectName } from './name.ts'
-import { refuseTooManyProjects } from './owner-limits.ts'
 import { insertProject, type ProjectSettings, readSettings, replaceKeys } from './projects.ts'
 
 /** `limit`: of the projects that a user creates in an hour. */
 type CreateDeps = Pick<Base, 'store' | 'config' | 'now'> & { limit: HourlyLimit }
 
 type ChangeDeps = Pick<Base, 'store' | 'directory' | 'now'>
+
+const PROJECTS_PER_HOUR = 5
 
 /** All projects of a user. Newest first. */
 export async function listOwnProjects(
@@ -55,7 +60,7 @@ export async function listOwnNames(
 }
 
 /**
- * Creates a project. The returned record is the only one that ever shows the secret key.
+ * Creates a project. Only the returned record shows its secret key; nothing shows this key again.
  * @throws AppError VALIDATION_ERROR (name), PROJECT_DISABLED, UNAUTHORIZED when the user is gone,
  *   EMAIL_VERIFICATION_REQUIRED when the user is bound to a project, BAD_REQUEST and RATE_LIMIT_EXCEEDED for
  *   too many projects
@@ -127,6 +132,12 @@ export async function regenerateOwnKeys(
   }
 }
 
+/** The limit by user. Projects that were deleted again count, too. */
+export function createProjectLimit(now: Now): HourlyLimit {
+  const publicText = `A user can create ${PROJECTS_PER_HOUR} projects an hour.`
+  return createHourlyLimit({ limit: PROJECTS_PER_HOUR, now, publicText })
+}
+
 async function insertOwnProject(
   { store, config, now }: CreateDeps,
   { id: userId, isOperator }: Pick<SessionUser, 'id' | 'isOperator'>,
@@ -196,4 +207,25 @@ function toProjectRecord(project: Project, role: Role): ProjectRecord {
     createdAt: formatInstant(project.createdAt),
     updatedAt: formatInstant(project.updatedAt),
   }
+}
+
+/** @throws AppError BAD_REQUEST with `details` {limit, owned} */
+async function refuseTooManyProjects(
+  { config }: Pick<Base, 'config'>,
+  tx: Pick<Tx, 'select'>,
+  userId: string,
+): Promise<void> {
+  const limit = config.accounts.maxProjectsPerUser
+  if (limit === 0) return
+  const owned = await tx
+    .select({ id: projects.id })
+    .from(memberships)
+    .innerJoin(projects, and(eq(projects.id, memberships.projectId), isNull(projects.deletedAt)))
+    .where(and(eq(memberships.userId, userId), eq(memberships.role, 'OWNER')))
+  if (owned.length < limit) return
+  const text = `You own ${owned.length} projects; on this server a user may own ${limit} (accounts.max_projects_per_user).`
+  throw new AppError('BAD_REQUEST', text, {
+    details: { limit, owned: owned.length },
+    suggestion: 'Delete a project that is no longer used, or ask the operator of this server.',
+  })
 }

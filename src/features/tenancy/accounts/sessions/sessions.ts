@@ -1,12 +1,24 @@
-/** The sessions of users: beginning, renewing and ending them. Each is a row; ending one deletes it. */
+/**
+ * The sessions of users: beginning, renewing, listing and ending them. Each is a row; ending one deletes it. A
+ * session lasts 7 days after its last use, to the day, and 30 days at most.
+ */
 import { randomUUID } from 'node:crypto'
-import { and, eq, ne, sql } from '../../../../store/drizzle.ts'
+import { DAY_MS, formatInstant } from '../../../../base/clock.ts'
+import { notFound } from '../../../../base/errors.ts'
+import type { SessionRecord } from '../../../../records/session.ts'
+import { and, desc, eq, gt, ne, sql } from '../../../../store/drizzle.ts'
 import { type LoginSession, sessions } from '../../../../store/schema/accounts.ts'
 import { parameter, statement } from '../../../../store/statement.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
+import { oldRows, type Retention } from '../../../../work/retention.ts'
 import type { Base } from '../../../ground/base.ts'
-import { expiryOf, isRenewalDue } from './lifetime.ts'
+import { endTokens } from '../links/link-tokens.ts'
 import type { SessionTokens } from './token.ts'
+
+const IDLE_MS = 7 * DAY_MS
+const MAX_MS = 30 * DAY_MS
+/** The cookie is issued anew at most this often. */
+const RENEW_AFTER_MS = DAY_MS
 
 export type Client = { ip: string | null; userAgent: string | null }
 
@@ -17,7 +29,7 @@ type TokenDeps = { sessionTokens: SessionTokens }
 
 const MAX_USER_AGENT = 500
 /** The most sessions of one user. */
-export const MAX_LOGIN_SESSIONS = 500
+const MAX_LOGIN_SESSIONS = 500
 
 /** Reads the index only up to the oldest session that stays, and then the sessions that end. */
 const endOldest = statement(
@@ -125,4 +137,88 @@ export async function endSessions(
     .where(and(isUsers, eq(sessions.id, except.id)))
     .returning()
   return renamed
+}
+
+/** `except` goes on under a new id, which is returned; undefined if it has ended. */
+export async function endAccess(
+  tx: Tx,
+  { userId, at }: { userId: string; at: number },
+  except?: Pick<LoginSession, 'id'>,
+): Promise<LoginSession | undefined> {
+  await endTokens(tx, { userId, purpose: 'reset-password', at })
+  return endSessions(tx, userId, except)
+}
+
+/** Newest first, without those that have expired. */
+export async function listSessions(
+  { store, now }: Pick<Base, 'store' | 'now'>,
+  { userId, currentId }: { userId: string; currentId: string },
+): Promise<SessionRecord[]> {
+  const rows = await store.read
+    .select()
+    .from(sessions)
+    .where(and(eq(sessions.userId, userId), gt(sessions.expiresAt, now())))
+    .orderBy(desc(sessions.createdAt), desc(sessions.id))
+    .limit(MAX_LOGIN_SESSIONS)
+  return rows.map((row) => toRecord(row, currentId))
+}
+
+/** @throws AppError RESOURCE_NOT_FOUND, also for a session of another user */
+export async function endOwnSession(
+  { store }: Pick<Base, 'store'>,
+  session: { userId: string; id: string },
+): Promise<void> {
+  const isEnded = await store.write((tx) => endSession(tx, session))
+  if (!isEnded) throw notFound('session', session.id, 'You have no session with this id.')
+}
+
+/** Ends the session of a cookie. Does nothing if the cookie belongs to no session. */
+export async function logOut(
+  deps: Pick<Base, 'store'> & { sessionTokens: SessionTokens },
+  cookie: string | undefined,
+): Promise<void> {
+  const id = await readPresented(deps, cookie)
+  if (id !== undefined) await deps.store.write((tx) => endPresented(tx, id))
+}
+
+function expiryOf({ createdAt, issuedAt }: Pick<LoginSession, 'createdAt' | 'issuedAt'>): number {
+  return Math.min(issuedAt + IDLE_MS, createdAt + MAX_MS)
+}
+
+/** Whether a later expiry is possible and the cookie is old enough. */
+function isRenewalDue(
+  session: Pick<LoginSession, 'createdAt' | 'issuedAt' | 'expiresAt'>,
+  at: number,
+): boolean {
+  const { createdAt, issuedAt, expiresAt } = session
+  return at - issuedAt >= RENEW_AFTER_MS && expiryOf({ createdAt, issuedAt: at }) > expiresAt
+}
+
+/** Deletes sessions and tokens of mailed links that have expired. */
+export const SESSIONS: Retention = {
+  name: 'delete-expired-sessions',
+  schedule: '37 * * * *',
+  keptMs: 0,
+  deletions: [
+    oldRows({ table: 'sessions', key: 'id', column: 'expires_at', index: 'sessions_expiry' }),
+    oldRows({
+      ...{ table: 'account_tokens', key: 'digest', column: 'expires_at' },
+      index: 'account_tokens_expiry',
+    }),
+  ],
+  // So few rows that a request waits only some milliseconds for their deletion.
+  pace: { rows: 500, rest: 'none' },
+}
+
+function toRecord(session: LoginSession, currentId: string): SessionRecord {
+  const { id, createdAt, lastUsedAt, expiresAt, ip, userAgent } = session
+  return {
+    id,
+    current: id === currentId,
+    createdAt: formatInstant(createdAt),
+    lastUsedAt: formatInstant(lastUsedAt),
+    expiresAt: formatInstant(expiresAt),
+    ip,
+    userAgent,
+  }
 }

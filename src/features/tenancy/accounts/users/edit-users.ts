@@ -1,20 +1,49 @@
 /**
- * The commands of the operator of the server about users: listing, changing, deleting, a new
- * password. All changes take effect with the user's next request.
+ * Users as they are shown and changed: by themselves (their record, the password, the language and the time
+ * zone), and by the commands of the operator of the server (listing, changing, deleting, a new password). All
+ * changes take effect with the user's next request.
  */
 import { formatInstant } from '../../../../base/clock.ts'
 import { AppError } from '../../../../base/errors.ts'
-import type { ListedUser } from '../../../../records/user.ts'
+import type { ListedUser, UserRecord } from '../../../../records/user.ts'
 import { and, asc, eq, isNull } from '../../../../store/drizzle.ts'
-import { memberships, projects, users } from '../../../../store/schema/accounts.ts'
+import {
+  type LoginSession,
+  memberships,
+  projects,
+  type User,
+  users,
+} from '../../../../store/schema/accounts.ts'
+import type { AccountMethod } from '../../../../store/schema/words.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
 import type { Base } from '../../../ground/base.ts'
-import { clearTotp } from '../second-factor/disable.ts'
-import { endAccess } from '../sessions/end-access.ts'
-import { parseUserAddress, userNotFound } from './address.ts'
-import { loadProvenUserId, markProven, markUnproven } from './proof.ts'
-import { toUserRecord } from './self.ts'
-import { type CreatedUser, choosePassword, loadUserId, type UserInput } from './users.ts'
+import { noSession } from '../callers/admit.ts'
+import { type GivenPassword, placeOfUser, withPassword } from '../login/confirm-password.ts'
+import { issueDevice } from '../login/device.ts'
+import type { LoginDeps } from '../login/log-in.ts'
+import { hashPassword } from '../passwords/passwords.ts'
+import { hasSecondFactor } from '../second-factor/codes.ts'
+import { clearTotp } from '../second-factor/second-factor.ts'
+import { endAccess, issueCookie, type SessionCookie } from '../sessions/sessions.ts'
+import { boundProjectOf, isProven, loadProvenUserId, markProven, markUnproven } from './proof.ts'
+import {
+  type CreatedUser,
+  choosePassword,
+  loadUserId,
+  parseUserAddress,
+  type UserInput,
+  userNotFound,
+} from './users.ts'
+
+/** The methods by the names that clients of this API family know. */
+const METHOD_NAMES = {
+  PASSWORD: 'PASSWORD',
+  GITHUB: 'GITHUB_OAUTH',
+  GOOGLE: 'GOOGLE_OAUTH',
+  OIDC: 'OIDC',
+} as const satisfies Record<AccountMethod, UserRecord['method']>
+
+type Preferences = { language?: string | undefined; timezone?: string | undefined }
 
 type ChangedUser = { id: string; email: string }
 
@@ -23,6 +52,82 @@ type Deps = Pick<Base, 'store' | 'now'>
 type OwnedProject = { id: string; name: string }
 
 const MAX_NAMED = 10
+
+/** The record of a user. @throws AppError UNAUTHORIZED when the user was deleted meanwhile */
+export async function describeSelf(
+  { store }: Pick<Base, 'store'>,
+  userId: string,
+): Promise<UserRecord> {
+  const user = await store.read.select().from(users).where(eq(users.id, userId)).get()
+  if (user === undefined) throw noSession()
+  return toUserRecord(user)
+}
+
+function toUserRecord(user: User): UserRecord {
+  const { id, address, isOperator, method, language, timezone } = user
+  return {
+    id,
+    email: address,
+    isOperator,
+    emailVerified: isProven(user),
+    onlyProjectId: boundProjectOf(user),
+    method: METHOD_NAMES[method],
+    twoFactor: hasSecondFactor(user),
+    language,
+    timezone,
+  }
+}
+
+/**
+ * Changes the password of a user. All other sessions end, and this one gets a new cookie. The
+ * browser gets one too (`login/device.ts`): the user knows the new password there.
+ * @throws AppError as `withPassword`
+ */
+export async function changePassword(
+  deps: LoginDeps,
+  given: GivenPassword & { newPassword: string; session: Pick<LoginSession, 'id'> },
+): Promise<{ user: UserRecord; session: SessionCookie; device: SessionCookie }> {
+  return withPassword(deps, given, async (confirmed) => {
+    const placed = await placeOfUser(deps, confirmed, given)
+    const hash = () => hashPassword(given.newPassword, placed.signal)
+    const passwordHash = await deps.loginQueue.run(hash, placed)
+    const at = deps.now()
+    const isUnchanged = and(
+      eq(users.id, confirmed.id),
+      eq(users.passwordHash, confirmed.passwordHash),
+    )
+    const { user, session } = await deps.store.write(async (tx) => {
+      const [user] = await tx
+        .update(users)
+        .set({ passwordHash, isSandbox: false, updatedAt: at })
+        .where(isUnchanged)
+        .returning()
+      const session = user && (await endAccess(tx, { userId: user.id, at }, given.session))
+      // Another change of the password was faster, and has ended this session.
+      if (user === undefined || session === undefined) throw noSession()
+      return { user, session }
+    })
+    return {
+      user: toUserRecord(user),
+      session: await issueCookie(deps, session),
+      device: await issueDevice(deps, { id: user.id, passwordHash }),
+    }
+  })
+}
+
+/** @throws AppError UNAUTHORIZED when the user was deleted meanwhile */
+export async function updatePreferences(
+  { store, now }: Pick<LoginDeps, 'store' | 'now'>,
+  userId: string,
+  { language, timezone }: Preferences,
+): Promise<UserRecord> {
+  const change = { ...(language && { language }), ...(timezone && { timezone }), updatedAt: now() }
+  const [user] = await store.write((tx) =>
+    tx.update(users).set(change).where(eq(users.id, userId)).returning(),
+  )
+  if (user === undefined) throw noSession()
+  return toUserRecord(user)
+}
 
 /**
  * Only a user whose address is proven becomes an operator.

@@ -11,7 +11,7 @@ import { AppError } from '../../../../base/errors.ts'
 import { and, eq, isNotNull, isNull, type SQL } from '../../../../store/drizzle.ts'
 import { type User, users } from '../../../../store/schema/accounts.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
-import { parseUserAddress, userNotFound } from './address.ts'
+import { parseUserAddress, userNotFound } from './users.ts'
 
 type Provable = Pick<User, 'verifiedAt'>
 type Bindable = Provable & Pick<User, 'onlyProjectId'>

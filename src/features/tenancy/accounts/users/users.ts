@@ -1,13 +1,13 @@
 /** Users, who may log in. Operators create them; memberships say which projects they may use. */
 import type { Now } from '../../../../base/clock.ts'
-import { AppError } from '../../../../base/errors.ts'
+import { AppError, invalidField, notFound } from '../../../../base/errors.ts'
+import { parseShownAddress } from '../../../../formats/address/named-mailbox.ts'
 import { eq } from '../../../../store/drizzle.ts'
 import { newId } from '../../../../store/ids.ts'
 import { type User, users } from '../../../../store/schema/accounts.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
 import type { Base } from '../../../ground/base.ts'
 import { checkPassword, hashPassword, makePassword } from '../passwords/passwords.ts'
-import { parseUserAddress, userNotFound } from './address.ts'
 
 export type UserInput = {
   address: string
@@ -82,4 +82,15 @@ export async function choosePassword({ password }: Pick<UserInput, 'password'>) 
   const chosen = password ?? makePassword()
   const passwordHash = await hashPassword(chosen)
   return { passwordHash, made: password === undefined ? { password: chosen } : {} }
+}
+
+/** @throws AppError VALIDATION_ERROR (email) */
+export function parseUserAddress(text: string): string {
+  const parsed = parseShownAddress(text)
+  if (parsed === undefined) throw invalidField('email', 'invalid_string', 'Not an email address')
+  return parsed.address
+}
+
+export function userNotFound(address: string): AppError {
+  return notFound('user', address, 'No user has this email address.')
 }

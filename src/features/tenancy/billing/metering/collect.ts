@@ -17,8 +17,7 @@ import type { Base } from '../../../ground/base.ts'
 import { findFenceSeqs } from '../../../ground/fence/rows.ts'
 import { METERED } from '../../../ground/usage/follow-events.ts'
 import type { WithStripe } from '../require-stripe.ts'
-import { MAX_EMAILS, mayTake, timeOf } from './batch.ts'
-import { OPEN } from './rows.ts'
+import { MAX_EMAILS, mayTake, OPEN, timeOf } from './batches.ts'
 
 /** The fields of an event that metering needs. */
 export type MeteredEvent = Pick<

@@ -13,7 +13,7 @@ import { MINUTE_MS } from '../../../../base/clock.ts'
 import type { MeteringBatch } from '../../../../store/schema/billing.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
 import type { Base } from '../../../ground/base.ts'
-import { setDropped } from './rows.ts'
+import { setDropped } from './batches.ts'
 
 type Deps = Pick<Base, 'counters' | 'now' | 'log'>
 /** `error`: the reason. */

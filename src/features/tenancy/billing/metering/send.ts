@@ -6,9 +6,8 @@ import type { MeteringBatch } from '../../../../store/schema/billing.ts'
 import type { Base } from '../../../ground/base.ts'
 import type { Meter, StripeClient } from '../stripe.ts'
 import { isFault, type StripeFault } from '../stripe-fault.ts'
-import { MAX_AGE_MS } from './batch.ts'
+import { beginTry, forgetTry, MAX_AGE_MS, noteError, setCharged } from './batches.ts'
 import { dropBatch } from './drop.ts'
-import { beginTry, forgetTry, noteError, setCharged } from './rows.ts'
 
 export type MeteringDeps = Pick<Base, 'store' | 'counters' | 'now' | 'log'> & {
   stripe: StripeClient

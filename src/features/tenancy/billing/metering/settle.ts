@@ -14,9 +14,16 @@ import { MINUTE_MS } from '../../../../base/clock.ts'
 import { newId } from '../../../../store/ids.ts'
 import type { Meter } from '../stripe.ts'
 import { isFault, type StripeFault } from '../stripe-fault.ts'
-import { SETTLE_AFTER_MS } from './batch.ts'
+import {
+  listWindow,
+  listWindows,
+  noteLook,
+  renew,
+  SETTLE_AFTER_MS,
+  setCharged,
+  type WindowBatch,
+} from './batches.ts'
 import { drop, dropBatch } from './drop.ts'
-import { listWindow, listWindows, noteLook, renew, setCharged, type WindowBatch } from './rows.ts'
 import { describeMeterFault, type MeteringDeps } from './send.ts'
 
 /** Minutes that one run settles. */

@@ -1,8 +1,15 @@
-/** Reads an event of Stripe: its object, and nothing else of its content. */
+/**
+ * Reads an event of Stripe (its object, and nothing else of its content), and finds the subscription and the
+ * project that the event is about. Only the metadata that a checkout of this program has set names the project:
+ * a reference alone could come from a payment link, and with it from anyone.
+ */
+import type { Stripe } from 'stripe'
 import { z } from 'zod'
+import { PROJECT_KEY } from '../checkout.ts'
+import type { StripeClient } from '../stripe.ts'
 
 type StripeObjectKind = 'session' | 'subscription' | 'invoice'
-export type StripeObject = { kind: StripeObjectKind; id: string }
+type StripeObject = { kind: StripeObjectKind; id: string }
 
 /** `object`: undefined for events of other kinds. */
 export type StripeEvent = {
@@ -33,6 +40,8 @@ const shape = z.object({
   data: z.object({ object: z.object({ id: z.unknown().optional() }) }),
 })
 
+export type SubscriptionReference = { projectId: string; subscriptionId: string }
+
 /** Undefined if the body is no event, or its object has no id. */
 export function parseEvent(body: Buffer): StripeEvent | undefined {
   const parsed = shape.safeParse(parseJson(body))
@@ -45,10 +54,43 @@ export function parseEvent(body: Buffer): StripeEvent | undefined {
   return objectId.success ? { ...event, object: { kind, id: objectId.data } } : undefined
 }
 
+/** @throws StripeFault */
+export async function findReference(
+  stripe: StripeClient,
+  { kind, id }: StripeObject,
+): Promise<SubscriptionReference | undefined> {
+  switch (kind) {
+    case 'session': {
+      const session = await stripe.call((api) => api.checkout.sessions.retrieve(id))
+      const projectId = session.metadata?.[PROJECT_KEY]
+      if (projectId === undefined || session.client_reference_id !== projectId) return undefined
+      return toReference(projectId, session.subscription)
+    }
+    case 'subscription': {
+      const { metadata } = await stripe.call((api) => api.subscriptions.retrieve(id))
+      return toReference(metadata[PROJECT_KEY], id)
+    }
+    case 'invoice': {
+      const { parent } = await stripe.call((api) => api.invoices.retrieve(id))
+      const details = parent?.subscription_details
+      return toReference(details?.metadata?.[PROJECT_KEY], details?.subscription ?? null)
+    }
+  }
+}
+
 function parseJson(body: Buffer): unknown {
   try {
     return JSON.parse(body.toString('utf8'))
   } catch {
     return undefined
   }
+}
+
+function toReference(
+  projectId: string | undefined,
+  subscription: string | Stripe.Subscription | null,
+): SubscriptionReference | undefined {
+  const subscriptionId = typeof subscription === 'string' ? subscription : subscription?.id
+  if (projectId === undefined || subscriptionId === undefined) return undefined
+  return { projectId, subscriptionId }
 }

@@ -24,10 +24,8 @@ import type { Base } from '../../../ground/base.ts'
 import { requireStripe, type WithStripe } from '../require-stripe.ts'
 import type { StripeClient } from '../stripe.ts'
 import { isFault } from '../stripe-fault.ts'
-import { applyStanding } from './apply.ts'
-import { parseEvent, type StripeEvent } from './event.ts'
-import { findReference, type SubscriptionReference } from './find-reference.ts'
-import { readStanding } from './read-standing.ts'
+import { findReference, parseEvent, type StripeEvent, type SubscriptionReference } from './event.ts'
+import { applyStanding, readStanding } from './standing.ts'
 
 /** The greatest age of a signature, and the greatest distance into the future. */
 const TOLERANCE_MS = 5 * MINUTE_MS

@@ -6,7 +6,7 @@ import {
   selectExpiredOwners,
 } from '../../../../../src/features/ground/chunks.ts'
 import { readAttachments } from '../../../../../src/features/mail/messages/accept/content.ts'
-import { createContentCache } from '../../../../../src/features/mail/messages/delivery/content-cache.ts'
+import { createContentCache } from '../../../../../src/features/mail/messages/delivery/deliverer.ts'
 import { deleteExpiredContent } from '../../../../../src/features/mail/messages/retention.ts'
 import { decodeAttachment } from '../../../../../src/formats/compose/attachment.ts'
 import { eq, sql } from '../../../../../src/store/drizzle.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createContentCache } from '../../../../../src/features/mail/messages/delivery/content-cache.ts'
+import { createContentCache } from '../../../../../src/features/mail/messages/delivery/deliverer.ts'
 import { eq } from '../../../../../src/store/drizzle.ts'
 import { contents } from '../../../../../src/store/schema/messages.ts'
 import { openSender, type Sender } from '../sender.ts'

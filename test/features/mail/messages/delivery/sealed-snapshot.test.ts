@@ -3,8 +3,10 @@ import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
 import { silentLog } from '../../../../../src/base/log.ts'
 import { createKeyring } from '../../../../../src/config/keyring.ts'
-import { unsealVariables } from '../../../../../src/features/mail/messages/delivery/prepare.ts'
-import { sealWaiting } from '../../../../../src/features/mail/messages/delivery/seal-waiting.ts'
+import {
+  sealWaiting,
+  unsealSnapshot,
+} from '../../../../../src/features/mail/messages/delivery/sealed-snapshots.ts'
 import {
   type EmailEnd,
   endEmails,
@@ -60,7 +62,7 @@ test('S30: mail of every kind to users is stored sealed, and the files of the da
     const row = await core.store.read.select().from(emails).where(eq(emails.id, emailId)).get()
     assert.ok(row)
     assert.equal(row.variables, null, kind)
-    const { snapshot, secrets } = unsealVariables(core, row)
+    const { snapshot, secrets } = unsealSnapshot(core, String(row.sealedVariables))
     assert.deepEqual(findNeedles(String(snapshot?.request.text), needles), needles, kind)
     assert.deepEqual(secrets, needles.slice(0, -1), kind)
   }
@@ -128,7 +130,10 @@ test('S30: such mail is sealed again after a change of the secret', async (t) =>
     .where(eq(emails.id, one?.emailId ?? ''))
     .get()
   assert.ok(row && one)
-  const { snapshot } = unsealVariables({ keyring: createKeyring('a new secret') }, row)
+  const { snapshot } = unsealSnapshot(
+    { keyring: createKeyring('a new secret') },
+    String(row.sealedVariables),
+  )
   assert.deepEqual(findNeedles(String(snapshot?.request.text), one.needles), one.needles)
 })
 
@@ -171,7 +176,11 @@ test('S30: an upgrade clears such mail that is final, and seals such mail that w
     assert.equal(row.variables, null, row.id)
     assert.equal(row.sealedVariables !== null, MAY_BE_SENT[row.state], row.id)
     if (row.sealedVariables === null) continue
-    assert.deepEqual(unsealVariables({ keyring }, row), { snapshot, secrets: [token] }, row.id)
+    assert.deepEqual(
+      unsealSnapshot({ keyring }, row.sealedVariables),
+      { snapshot, secrets: [token] },
+      row.id,
+    )
   }
   await store.close()
   assert.ok(!(await readFile(file)).includes(token))

@@ -3,8 +3,10 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { DAY_MS, HOUR_MS } from '../../../../../src/base/clock.ts'
 import type { Core } from '../../../../../src/core/core.ts'
-import { recheckDomains } from '../../../../../src/features/mail/messages/outcome/recheck-domains.ts'
-import { listHeld } from '../../../../../src/features/mail/suppressions/held-suppressions.ts'
+import {
+  listHeld,
+  recheckDomains,
+} from '../../../../../src/features/mail/suppressions/held-suppressions.ts'
 import { undoSuppressions } from '../../../../../src/features/mail/suppressions/undo-suppressions.ts'
 import type { DnsAnswer, MxRecord } from '../../../../../src/outbound/dns/answer.ts'
 import { suppressions } from '../../../../../src/store/schema/suppressions.ts'

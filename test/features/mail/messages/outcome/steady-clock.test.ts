@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../../../src/base/clock.ts'
-import { createSteadyClock } from '../../../../../src/features/mail/messages/delivery/deliverer.ts'
+import { createSteadyClock } from '../../../../../src/features/mail/messages/delivery/record-results.ts'
 
 function open() {
   const time = { clock: Date.UTC(2026, 10, 26), elapsed: 5_000 }

@@ -5,8 +5,7 @@ import {
   insertSandboxMessage,
   listSandboxMessages,
 } from '../../../../../src/features/mail/messages/sandbox-messages.ts'
-import { runBulk } from '../../../../../src/features/people/contacts/bulk/run.ts'
-import { startBulk } from '../../../../../src/features/people/contacts/bulk/start.ts'
+import { runBulk, startBulk } from '../../../../../src/features/people/contacts/bulk/bulk-job.ts'
 import { deleteContact } from '../../../../../src/features/people/contacts/write/delete.ts'
 import { addProject, openTestCore } from '../../../../core.ts'
 import { claimJob } from '../../../../work/jobs/running.ts'

@@ -2,8 +2,10 @@ import assert from 'node:assert/strict'
 import { isUtf8 } from 'node:buffer'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { repairRecord } from '../../../../../src/features/people/import-export/csv/damage.ts'
-import { decode } from '../../../../../src/features/people/import-export/csv/encoding.ts'
+import {
+  decode,
+  repairRecord,
+} from '../../../../../src/features/people/import-export/csv/encoding.ts'
 
 async function* chunksOf(bytes: Uint8Array, size: number): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size)

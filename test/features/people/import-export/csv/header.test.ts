@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ADDRESS_COLUMN_NAMES } from '../../../../../src/features/people/import-export/csv/address-column.ts'
 import {
   isImportable,
   type Mapping,
@@ -11,6 +10,7 @@ import {
   readHeader,
 } from '../../../../../src/features/people/import-export/csv/header.ts'
 import { createCsvParser } from '../../../../../src/features/people/import-export/csv/parser.ts'
+import { ADDRESS_COLUMN_NAMES } from '../../../../../src/features/people/import-export/csv/translated-names.ts'
 import { detectDelimiter } from '../../../../../src/features/people/import-export/read-rows.ts'
 import { LANGUAGES } from '../../../../../src/texts/languages.ts'
 import { FinalFailure } from '../../../../../src/work/jobs/run.ts'

@@ -9,7 +9,7 @@ import {
 } from '../../../../../src/features/tenancy/accounts/invitations/invite.ts'
 import { listInvitations } from '../../../../../src/features/tenancy/accounts/invitations/open.ts'
 import { revokeInvitation } from '../../../../../src/features/tenancy/accounts/invitations/revoke.ts'
-import { digestLinkToken } from '../../../../../src/features/tenancy/accounts/links/link-token.ts'
+import { digestLinkToken } from '../../../../../src/features/tenancy/accounts/links/link-tokens.ts'
 import {
   changeRole,
   deleteMember,

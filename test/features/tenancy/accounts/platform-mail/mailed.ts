@@ -1,7 +1,7 @@
 /** The server's mail to its users, written as the jobs ask for it. */
 
 import type { Core } from '../../../../../src/core/core.ts'
-import { unsealVariables } from '../../../../../src/features/mail/messages/delivery/prepare.ts'
+import { unsealSnapshot } from '../../../../../src/features/mail/messages/delivery/sealed-snapshots.ts'
 import {
   loadEmails,
   loadTexts,
@@ -46,8 +46,9 @@ export async function mailTo(
     .where(eq(emails.recipient, address))
     .orderBy(asc(emails.id))
   return rows.map((email) => {
+    const { sealedVariables } = email
     const { subject, text, html, locale } = Object(
-      unsealVariables({ keyring }, email).snapshot?.request,
+      sealedVariables !== null && unsealSnapshot({ keyring }, sealedVariables).snapshot.request,
     ) as Record<string, string>
     const link = /^https?:\S+$/m.exec(text ?? '')?.[0] ?? ''
     return {
@@ -78,7 +79,7 @@ export async function composed(core: Core, emailId: string): Promise<Buffer> {
   }
   const { projectName: name, language, postalAddress } = email
   const project = { name, language, postalAddress }
-  const opened = { ...email, variables: unsealVariables(core, row).snapshot }
+  const opened = { ...email, variables: unsealSnapshot(core, String(row.sealedVariables)).snapshot }
   const returnPath = { token: 'b.test', domain: 'bounce.test' }
   const source = toSource(core, { email: opened, project, content, returnPath })
   const octets = await core.outbound.sign({ source, keys: [] })

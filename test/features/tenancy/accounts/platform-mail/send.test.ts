@@ -5,7 +5,7 @@ import { createSchedule } from '../../../../../src/core/areas.ts'
 import { monthOf } from '../../../../../src/features/ground/usage/month.ts'
 import { suppress } from '../../../../../src/features/mail/messages/outcome/suppression.ts'
 import { upsertContact } from '../../../../../src/features/people/contacts/write/contact-queue.ts'
-import { digestLinkToken } from '../../../../../src/features/tenancy/accounts/links/link-token.ts'
+import { digestLinkToken } from '../../../../../src/features/tenancy/accounts/links/link-tokens.ts'
 import {
   enqueuePlatformMail,
   PLATFORM_MAIL_KIND,

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test'
 import {
   digestRecoveryCode,
   makeRecoveryCodes,
-} from '../../../../../src/features/tenancy/accounts/second-factor/recovery-codes.ts'
+} from '../../../../../src/features/tenancy/accounts/second-factor/codes.ts'
 import {
   findTotpStep,
   makeTotpSecret,

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { findSession } from '../../../../../src/features/tenancy/accounts/sessions/find.ts'
-import { SESSIONS } from '../../../../../src/features/tenancy/accounts/sessions/lifetime.ts'
 import {
   insertSession,
   issueCookie,
   renewCookie,
+  SESSIONS,
 } from '../../../../../src/features/tenancy/accounts/sessions/sessions.ts'
 import { desc } from '../../../../../src/store/drizzle.ts'
 import { accountTokens, sessions } from '../../../../../src/store/schema/accounts.ts'

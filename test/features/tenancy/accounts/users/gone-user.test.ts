@@ -4,19 +4,21 @@ import { test } from 'node:test'
 import { acceptInvitation } from '../../../../../src/features/tenancy/accounts/invitations/accept.ts'
 import { inviteMember } from '../../../../../src/features/tenancy/accounts/invitations/invite.ts'
 import { hashPassword } from '../../../../../src/features/tenancy/accounts/passwords/passwords.ts'
-import { createOwnProject } from '../../../../../src/features/tenancy/accounts/projects/own-projects.ts'
-import { createProjectLimit } from '../../../../../src/features/tenancy/accounts/projects/owner-limits.ts'
-import { disableTotp } from '../../../../../src/features/tenancy/accounts/second-factor/disable.ts'
+import {
+  createOwnProject,
+  createProjectLimit,
+} from '../../../../../src/features/tenancy/accounts/projects/own-projects.ts'
 import {
   confirmTotp,
+  disableTotp,
   startTotp,
-} from '../../../../../src/features/tenancy/accounts/second-factor/enable.ts'
+} from '../../../../../src/features/tenancy/accounts/second-factor/second-factor.ts'
 import { makeTotpSecret } from '../../../../../src/features/tenancy/accounts/second-factor/totp.ts'
 import { requestVerification } from '../../../../../src/features/tenancy/accounts/sign-up/verify-address.ts'
 import {
   changePassword,
   updatePreferences,
-} from '../../../../../src/features/tenancy/accounts/users/self.ts'
+} from '../../../../../src/features/tenancy/accounts/users/edit-users.ts'
 import { eq, isNotNull } from '../../../../../src/store/drizzle.ts'
 import { invitations, users } from '../../../../../src/store/schema/accounts.ts'
 import { jobs } from '../../../../../src/store/schema/jobs.ts'

@@ -13,15 +13,17 @@ import {
   handOver,
   listMembers,
 } from '../../../../../src/features/tenancy/accounts/members/members.ts'
-import { createOwnProject } from '../../../../../src/features/tenancy/accounts/projects/own-projects.ts'
-import { createProjectLimit } from '../../../../../src/features/tenancy/accounts/projects/owner-limits.ts'
+import {
+  createOwnProject,
+  createProjectLimit,
+} from '../../../../../src/features/tenancy/accounts/projects/own-projects.ts'
 import { createProject } from '../../../../../src/features/tenancy/accounts/projects/projects.ts'
 import {
+  describeSelf,
   listUsers,
   setOperator,
   verifyUser,
 } from '../../../../../src/features/tenancy/accounts/users/edit-users.ts'
-import { describeSelf } from '../../../../../src/features/tenancy/accounts/users/self.ts'
 import { eq } from '../../../../../src/store/drizzle.ts'
 import { invitations, users } from '../../../../../src/store/schema/accounts.ts'
 import { addProject, openTestCore, type TestCore, type TestProject } from '../../../../core.ts'
@@ -171,7 +173,7 @@ describe('S32: the code', () => {
       'features/tenancy/accounts/callers/caller.ts',
       'features/tenancy/accounts/sessions/find.ts',
       'features/tenancy/accounts/members/members.ts',
-      'features/tenancy/accounts/platform-mail/mail-project.ts',
+      'features/tenancy/accounts/platform-mail/sender.ts',
       'features/tenancy/accounts/invitations/show.ts',
       'features/tenancy/accounts/sign-up/verify-address.ts',
     ]

@@ -6,8 +6,10 @@ import {
   runBulkStart,
   startMany,
 } from '../../../../../../src/features/outreach/workflows/executions/bulk.ts'
-import { deleteSegment } from '../../../../../../src/features/people/segments/delete.ts'
-import { createSegment } from '../../../../../../src/features/people/segments/edit-segment.ts'
+import {
+  createSegment,
+  deleteSegment,
+} from '../../../../../../src/features/people/segments/edit-segment.ts'
 import { updateProject } from '../../../../../../src/features/tenancy/accounts/projects/projects.ts'
 import { eq } from '../../../../../../src/store/drizzle.ts'
 import { newId } from '../../../../../../src/store/ids.ts'

@@ -1,0 +1,87 @@
+/**
+ * Checks the codes of a user's second factor: of the authenticator app, or a recovery code. A code is accepted
+ * once: an accepted time step closes itself and all before it, and a recovery code is deleted.
+ *
+ * Recovery codes are for users who have lost their authenticator. Each has 80 random bits, so a plain digest
+ * protects it; the id of the user in the digest makes equal codes of two users unlike.
+ */
+import { hash, randomBytes } from 'node:crypto'
+import { and, eq, isNotNull, lt } from '../../../../store/drizzle.ts'
+import { recoveryCodes, type User, users } from '../../../../store/schema/accounts.ts'
+import type { Tx } from '../../../../store/write/transaction.ts'
+import type { Base } from '../../../ground/base.ts'
+import { findTotpStep, isTotpCode } from './totp.ts'
+
+/** What a code claims to be. `step`: the time step of the code. */
+export type CodeProof =
+  | { kind: 'totp'; sealedSecret: string; step: number }
+  | { kind: 'recovery'; digest: string }
+
+type SecondFactor = Pick<User, 'id' | 'totpSecret' | 'totpConfirmedAt'>
+
+const COUNT = 10
+const BYTES = 10
+/** RFC 4648 base32 in lower case. */
+const ALPHABET = 'abcdefghijklmnopqrstuvwxyz234567'
+const BITS = 5
+const GROUP = /.{4}(?=.)/g
+
+export function hasSecondFactor({ totpSecret, totpConfirmedAt }: SecondFactor): boolean {
+  return totpSecret !== null && totpConfirmedAt !== null
+}
+
+/** Undefined for a code that is certainly wrong; `useCode` decides about all other codes. */
+export function readCode(
+  { keyring, now }: Pick<Base, 'keyring' | 'now'>,
+  { id, totpSecret }: SecondFactor,
+  code: string,
+): CodeProof | undefined {
+  const digits = code.replace(/\s/g, '')
+  if (!isTotpCode(digits)) return { kind: 'recovery', digest: digestRecoveryCode(id, code) }
+  if (totpSecret === null) return undefined
+  const step = findTotpStep(keyring.unseal(totpSecret), digits, now())
+  return step === undefined ? undefined : { kind: 'totp', sealedSecret: totpSecret, step }
+}
+
+/**
+ * Uses the code up; false if the code is wrong or was used before. Of several equal codes at a time
+ * one is accepted.
+ */
+export async function useCode(tx: Tx, userId: string, proof: CodeProof): Promise<boolean> {
+  if (proof.kind === 'recovery') {
+    const isGiven = and(eq(recoveryCodes.userId, userId), eq(recoveryCodes.digest, proof.digest))
+    const used = await tx
+      .delete(recoveryCodes)
+      .where(isGiven)
+      .returning({ id: recoveryCodes.userId })
+    return used.length > 0
+  }
+  const isFresh = and(
+    eq(users.id, userId),
+    eq(users.totpSecret, proof.sealedSecret),
+    isNotNull(users.totpConfirmedAt),
+    lt(users.totpStep, proof.step),
+  )
+  const used = await tx
+    .update(users)
+    .set({ totpStep: proof.step })
+    .where(isFresh)
+    .returning({ id: users.id })
+  return used.length > 0
+}
+
+/** Ten codes as `abcd-efgh-ijkl-mnop`. */
+export function makeRecoveryCodes(): string[] {
+  return Array.from({ length: COUNT }, () => toBase32(randomBytes(BYTES)).replace(GROUP, '$&-'))
+}
+
+/** Spaces, hyphens and letter case do not count. */
+export function digestRecoveryCode(userId: string, code: string): string {
+  return hash('sha256', `${userId}:${code.replace(/[\s-]/g, '').toLowerCase()}`)
+}
+
+function toBase32(bytes: Buffer): string {
+  const bits = [...bytes].map((byte) => byte.toString(2).padStart(8, '0')).join('')
+  const digits = bits.match(new RegExp(`.{${BITS}}`, 'g')) ?? []
+  return digits.map((digit) => ALPHABET[Number.parseInt(digit, 2)]).join('')
+}
