@@ -1,5 +1,6 @@
 /** Joins what the eight areas hand in. They stand in their order: each may import those before it. */
 import { ground } from '../features/ground/area.ts'
+import { startLazyReader, startUrgentReader } from '../features/ground/events/readers.ts'
 import type { Area, AreaJob, Duties } from '../features/ground/manifest/area.ts'
 import { incoming } from '../features/incoming/area.ts'
 import { insight } from '../features/insight/area.ts'
@@ -8,6 +9,7 @@ import { operation } from '../features/operation/area.ts'
 import { outreach } from '../features/outreach/area.ts'
 import { people } from '../features/people/area.ts'
 import { tenancy } from '../features/tenancy/area.ts'
+import type { Follower } from '../work/follower.ts'
 import type { CronEntry } from '../work/jobs/cron.ts'
 import type { JobHandler, RunningJob } from '../work/jobs/run.ts'
 import { deleteExpired, type Retention } from '../work/retention.ts'
@@ -54,5 +56,26 @@ export function createSchedule(core: Core): Schedule {
     limits: Object.fromEntries(
       JOBS.flatMap(({ name, atOnce }) => (atOnce === undefined ? [] : [[name, atOnce]])),
     ),
+  }
+}
+
+/** Starts the readers of events, with the handlers that the areas hand in. */
+export function startReaders(core: Core): Pick<Follower, 'stop'> {
+  const urgent = AREAS.flatMap(({ urgentHandlers = [] }) => urgentHandlers)
+  const lazy = AREAS.flatMap(({ lazyHandlers = [] }) => lazyHandlers)
+  const readers = [
+    startUrgentReader(
+      core,
+      urgent.map((create) => create(core)),
+    ),
+    startLazyReader(
+      core,
+      lazy.map((create) => create(core)),
+    ),
+  ]
+  return {
+    async stop() {
+      await Promise.all(readers.map(({ stop }) => stop()))
+    },
   }
 }

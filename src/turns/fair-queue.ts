@@ -3,7 +3,7 @@
  * a long line delays mostly itself. A key is mostly a project. A key that comes anew has its turn after
  * those that wait.
  *
- * Each turn counts alike. Where the time that work takes must count, `lines.ts` has the turns.
+ * Each turn counts alike. Where the time that work takes must count, `turns.ts` has the turns.
  */
 type FairQueue<Entry> = {
   /** Adds an entry at the end of the key's line. */

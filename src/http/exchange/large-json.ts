@@ -3,8 +3,8 @@
  * serialized piece by piece while it is sent, so that it does not block the event loop.
  */
 import type { Core } from '../../core/core.ts'
-import { findJobBytes } from '../../features/ground/job-bytes.ts'
 import { MAX_OUTPUT_LENGTH } from '../../formats/template/limits.ts'
+import { findJobBytes } from '../../work/jobs/status.ts'
 import { type HttpResponse, json } from '../response.ts'
 import type { ProjectCall } from '../route.ts'
 import { isShort, LEVELS, lengthOf, PIECE_LENGTH, piecesOf } from './json-pieces.ts'

@@ -1,6 +1,7 @@
 import type { Now } from '../../base/clock.ts'
 import { notFound } from '../../base/errors.ts'
-import { and, eq, inArray } from '../../store/drizzle.ts'
+import { octets } from '../../store/dialect.ts'
+import { and, eq, inArray, sql } from '../../store/drizzle.ts'
 import { type Job, jobs } from '../../store/schema/jobs.ts'
 import type { Store } from '../../store/store.ts'
 
@@ -46,6 +47,16 @@ export async function findJobStatus(
     data: job.payload,
     failedReason: job.error,
   }
+}
+
+/** The octets of the parameters and the result of a job, as JSON; 0 without the job. */
+export async function findJobBytes(
+  { store }: { store: Pick<Store, 'read'> },
+  id: string,
+): Promise<number> {
+  const bytes = sql<number>`${octets(jobs.payload)} + coalesce(${octets(jobs.result)}, 0)`
+  const job = await store.read.select({ bytes }).from(jobs).where(eq(jobs.id, id)).get()
+  return job?.bytes ?? 0
 }
 
 function stateOf({ state, runAt }: Job, at: number): JobStatus['state'] {
