@@ -25,12 +25,12 @@ import {
   workflowPage,
   workflowQuery,
 } from '../../../records/workflow.ts'
+import { eventOf, warnOfSilentEvents } from '../../edit-warnings.ts'
 import { readIfMatch } from '../../exchange/if-match.ts'
 import { largeJson, RECORD_ANSWER_BYTES } from '../../exchange/large-json.ts'
 import { LIST_ANSWER_BYTES, pageResponse, wholeResponse } from '../../exchange/list-response.ts'
 import { type HttpResponse, json, noContent } from '../../response.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'
-import { eventOf, warnOfSilentEvents } from '../../silent-events.ts'
 import { editedKeyOf, uuidKeyOf, viewedKeyOf } from '../../uuid-key.ts'
 import * as examples from './examples.ts'
 import { newWorkflow, workflowChanges } from './fields.ts'
