@@ -5,9 +5,10 @@ import { withEnd } from '../../../features/ground/listing.ts'
 import {
   archiveCampaign,
   bulkUpdateCampaigns,
+  createCampaign,
   deleteCampaign,
-} from '../../../features/outreach/campaigns/archive-or-delete.ts'
-import { createCampaign, duplicateCampaign } from '../../../features/outreach/campaigns/create.ts'
+  duplicateCampaign,
+} from '../../../features/outreach/campaigns/create-or-delete.ts'
 import { listCampaigns, loadShownCampaign } from '../../../features/outreach/campaigns/show.ts'
 import { updateCampaign } from '../../../features/outreach/campaigns/update.ts'
 import { bulkChange, bulkResult } from '../../../records/bulk.ts'

@@ -10,10 +10,12 @@ import {
   bulkUpdateWorkflows,
   deleteWorkflow,
 } from '../../../features/outreach/workflows/definition/delete.ts'
+import { updateWorkflow } from '../../../features/outreach/workflows/definition/edit.ts'
 import { listWorkflowFields } from '../../../features/outreach/workflows/definition/fields.ts'
-import { listWorkflows } from '../../../features/outreach/workflows/definition/list.ts'
-import { updateWorkflow } from '../../../features/outreach/workflows/definition/update.ts'
-import { loadWorkflowDetail } from '../../../features/outreach/workflows/definition/view.ts'
+import {
+  listWorkflows,
+  loadWorkflowDetail,
+} from '../../../features/outreach/workflows/definition/view.ts'
 import { MAX_CONFIGS_BYTES } from '../../../features/outreach/workflows/limits.ts'
 import { bulkChange, bulkResult } from '../../../records/bulk.ts'
 import { eventName } from '../../../records/event.ts'
