@@ -21,7 +21,7 @@ import { startQueue } from './features/mail/messages/queue/queue.ts'
 import { watchClock } from './features/operation/clock-watch.ts'
 import { startIdleCollection } from './features/operation/idle-memory.ts'
 import { startAnswering } from './features/operation/questions/answer.ts'
-import { startGenerationWatch } from './features/operation/recovery/watch.ts'
+import { startGenerationWatch } from './features/operation/recovery/notice-older.ts'
 import { resealAll } from './features/operation/seals/seals.ts'
 import {
   prepareSandbox,

@@ -10,7 +10,7 @@ import { listTemplates as templates } from '../src/features/mail/templates/list-
 import { listRecipients as recipients } from '../src/features/outreach/campaigns/figures/recipients.ts'
 import { listCampaigns as campaigns } from '../src/features/outreach/campaigns/show.ts'
 import { listDeliveries as deliveries } from '../src/features/outreach/webhooks/deliveries/deliveries.ts'
-import { listWorkflows as workflows } from '../src/features/outreach/workflows/definition/list.ts'
+import { listWorkflows as workflows } from '../src/features/outreach/workflows/definition/view.ts'
 import {
   viewExecution as execution,
   listExecutions as executions,

@@ -7,8 +7,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { formatInstant } from '../base/clock.ts'
 import type { OpenCore } from '../core/open-core.ts'
 import { findLastBackup } from '../features/operation/backup/record.ts'
+import type { CheckResult } from '../features/operation/doctor/check.ts'
 import { checkDatabase } from '../features/operation/doctor/machine.ts'
-import type { CheckResult } from '../features/operation/doctor/outcome.ts'
 import {
   type CheckRun,
   runWithoutServer,

@@ -1,8 +1,7 @@
 /** `fence`, and the release of what a fence holds. */
 import { nativeBindingPath } from '../config/addon.ts'
-import type { FencedCounts } from '../features/operation/recovery/count-fenced.ts'
 import { fenceDatabase } from '../features/operation/recovery/fence-database.ts'
-import { releaseFences } from '../features/operation/recovery/release.ts'
+import { type FencedCounts, releaseFences } from '../features/operation/recovery/release.ts'
 import { isServed } from '../store/files/is-served.ts'
 import {
   type CommandContext,

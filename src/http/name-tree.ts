@@ -1,9 +1,10 @@
 /**
- * Finds the names in a request that its schema does not know. The tree of a schema's names is made once,
+ * Compares a request with the names that its schema knows: finds names that the schema does not know, and values
+ * for fields that the record shows and the operation does not set. The tree of a schema's names is made once,
  * because a walk of zod's own definitions costs more than the validation of a short body.
  */
 import type { z } from 'zod'
-import type { UnknownName } from '../base/errors.ts'
+import type { FieldWarning, UnknownName } from '../base/errors.ts'
 
 type Schema = z.core.$ZodType
 
@@ -23,10 +24,18 @@ export type NameTree = {
   members: NameTree | undefined
 }
 
+/** Finds the values of `given` that differ from those of the record in `answer`. */
+export type KeptCheck = (given: unknown, answer: unknown) => FieldWarning[]
+
 /** Further names are left out. */
 const MAX_UNKNOWN_NAMES = 20
 /** Values of a request that are looked at: a body of many small values must not take long. */
 const MAX_LOOKS = 10_000
+/** Fields whose values say nothing of a client's wish. */
+const NOT_WANTED =
+  /^(?:id|version|totalRecipients|public|secret)$|(?:Id|At|Count|Since|Until|Reason)$/
+/** Texts are shown up to this length. */
+const MAX_SHOWN_LENGTH = 60
 
 /**
  * The tree of `schema`; undefined if nothing below it has names. `record`: the record that the operation
@@ -60,6 +69,35 @@ export function findUnknownNames(tree: NameTree | undefined, value: unknown): Un
   const walk: Walk = { found: [], looks: 0 }
   if (tree !== undefined) search(tree, value, { walk, path: [] })
   return walk.found
+}
+
+/**
+ * Warns of values for fields that the record shows and the operation does not set, such as the `status` of a
+ * campaign. A client may send back a record as it read it, so only a value that differs from the record after
+ * the request is named: it had no effect. Fields that change by themselves (counts, instants, reasons of
+ * states), keys and ids are left out, because their values say nothing of a client's wish. Addresses are
+ * compared without regard to case. `ways`: by field, the call that changes the value.
+ */
+export function createKeptCheck(
+  tree: NameTree | undefined,
+  ways: Readonly<Record<string, string>>,
+): KeptCheck {
+  const names = [...(tree?.readOnly ?? [])].flatMap(([name, kind]) =>
+    kind === 'plain' && !NOT_WANTED.test(name) ? [name] : [],
+  )
+  if (names.length === 0) return () => []
+  return (given, answer) => {
+    const record = recordIn(answer)
+    if (!isObject(given) || record === undefined) return []
+    return names.flatMap((name) => {
+      const value = given[name]
+      const kept = record[name]
+      if (value === undefined || kept === undefined || isSame(value, kept)) return []
+      if (typeof value === 'object' && value !== null) return []
+      const message = `This call does not set it, so it was ignored; the value is ${shortened(kept)}`
+      return [{ field: name, message, suggestion: ways[name] ?? null }]
+    })
+  }
 }
 
 /** The schema inside optional, default, transform and similar wrappers. */
@@ -170,4 +208,27 @@ function isShown({ readOnly }: NameTree, name: string, value: unknown): boolean 
   const kind = readOnly.get(name)
   if (kind === undefined) return false
   return kind === 'any' || value === null || (typeof value === 'object') === (kind === 'nested')
+}
+
+/** An answer is a record, or has it as `data`. */
+function recordIn(answer: unknown): Record<string, unknown> | undefined {
+  if (!isObject(answer)) return undefined
+  return isObject(answer.data) && answer.id === undefined ? answer.data : answer
+}
+
+function isSame(value: unknown, kept: unknown): boolean {
+  if (typeof value !== 'string' || typeof kept !== 'string' || !kept.includes('@')) {
+    return value === kept
+  }
+  return value.length === kept.length && value.toLowerCase() === kept.toLowerCase()
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null
+}
+
+function shortened(value: unknown): string {
+  const text = String(value)
+  const isLong = text.length > MAX_SHOWN_LENGTH
+  return isLong ? `${text.slice(0, MAX_SHOWN_LENGTH)}…`.toWellFormed() : text
 }

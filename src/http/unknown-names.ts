@@ -2,15 +2,21 @@
  * The policy for names in a request that its operation does not know. The request takes effect, and its
  * answer has a warning for each name, with the name that was probably meant. A name that the record shows
  * causes no warning, so that a client may send back the record it got, unless the value differs from the
- * answer's (`kept-values.ts`). A name is refused (422, `unrecognized`) where the request would otherwise do
+ * answer's (`createKeptCheck`). A name is refused (422, `unrecognized`) where the request would otherwise do
  * something else than was asked for: those of `refused` and near `guarded`, those of strict bodies, and all
  * with `Prefer: handling=strict` (RFC 7240).
  */
 import type { z } from 'zod'
 import type { FieldError, FieldWarning, UnknownName } from '../base/errors.ts'
 import { findClosest } from '../config/layers/closest.ts'
-import { createKeptCheck, type KeptCheck } from './kept-values.ts'
-import { findUnknownNames, type NameTree, nameTreeOf, unwrapped } from './name-tree.ts'
+import {
+  createKeptCheck,
+  findUnknownNames,
+  type KeptCheck,
+  type NameTree,
+  nameTreeOf,
+  unwrapped,
+} from './name-tree.ts'
 
 /** The rules of an operation for names that its body does not have. */
 export type NameRules = {

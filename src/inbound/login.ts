@@ -5,6 +5,7 @@
  */
 
 import type { Server, Socket } from 'node:net'
+import type { SMTPServerAuthentication, SMTPServerSession } from 'smtp-server'
 import { MINUTE_MS, type Now } from '../base/clock.ts'
 import { AppError } from '../base/errors.ts'
 import { createLru } from '../base/lru.ts'
@@ -16,7 +17,15 @@ import { createKeyPlaces } from '../turns/key-places.ts'
 import { refusal, type SmtpRefusal } from './refusal.ts'
 import { peerOf } from './sessions.ts'
 
-type LoginDeps = Pick<Core, 'directory' | 'config' | 'log'>
+export type LoginContext = Pick<Core, 'directory' | 'config' | 'log'> & {
+  failedLogins: FailedLogins
+  /** Whether the connection from this address cannot be intercepted. */
+  isLocal(address: string): boolean
+  /** Waits before the reply to a failed login. */
+  wait(ms: number): Promise<void>
+}
+
+type Login = { auth: SMTPServerAuthentication; session: SMTPServerSession }
 
 /** The user of a session; smtp-server keeps it. */
 export type SubmissionUser = { key: string; project: Project }
@@ -38,21 +47,44 @@ type Failures = { count: number; lastAt: number }
 
 const MAX_NETWORKS = 10_000
 const MAX_FAILURES = 10
+/** Failed logins that end a session. */
+const MAX_FAILURES_OF_SESSION = 3
 const MEMORY_MS = 15 * MINUTE_MS
 const FIRST_DELAY_MS = 250
 const MAX_DELAY_MS = 8_000
 
+/** `failures`: how many logins failed in each session. @throws SmtpRefusal */
+export async function checkLogin(
+  context: LoginContext,
+  failures: WeakMap<SMTPServerSession, number>,
+  { auth, session }: Login,
+): Promise<SubmissionUser> {
+  const { remoteAddress } = session
+  if (!session.secure && !context.isLocal(remoteAddress)) throw needsTls()
+  const result = await logInSubmitter(context, auth)
+  if ('user' in result) {
+    context.failedLogins.succeeded(remoteAddress)
+    return result.user
+  }
+  if (!result.isGuess) throw result.refused
+  const count = (failures.get(session) ?? 0) + 1
+  failures.set(session, count)
+  context.log.info({ sessionId: session.id, peer: remoteAddress }, 'a login for submission failed')
+  await context.wait(context.failedLogins.failed(remoteAddress))
+  const isLast = count >= MAX_FAILURES_OF_SESSION
+  if (isLast || context.failedLogins.isOverLimit(remoteAddress))
+    throw refusal('421 4.7.0', 'Too many failed logins')
+  throw result.refused
+}
+
 /** Returns the user, or the refusal (reply codes: RFC 4954 section 6, RFC 5248). */
-export async function logInSubmitter(
-  deps: LoginDeps,
-  {
-    username = '',
-    password = '',
-  }: { username?: string | undefined; password?: string | undefined },
+async function logInSubmitter(
+  deps: LoginContext,
+  { username, password }: SMTPServerAuthentication,
 ): Promise<LoginResult> {
-  if (username.trim().toLowerCase() !== USER) return wrong(`The user name is ${USER}.`)
+  if (username?.trim().toLowerCase() !== USER) return wrong(`The user name is ${USER}.`)
   try {
-    const key = password.trim()
+    const key = password?.trim() ?? ''
     const project = await findProject(deps, key)
     // A program that is told of a reset at its login might take the key to be wrong.
     if (!project.isDisabled || project.resetSince !== null) return { user: { key, project } }
@@ -67,14 +99,20 @@ export async function logInSubmitter(
 }
 
 /**
- * Returns the project as it is now: its key may be renewed, or the project disabled, during a session.
- * @throws AppError INVALID_API_KEY, PROJECT_DISABLED, DATABASE_ERROR; SmtpRefusal during a reset
+ * Returns the project of the session as it is now: its key may be renewed, or the project disabled, during
+ * a session. @throws SmtpRefusal without a login and during a reset; AppError INVALID_API_KEY,
+ * PROJECT_DISABLED, DATABASE_ERROR
  */
 export async function confirmUser(
-  deps: Pick<Core, 'directory' | 'config'>,
-  { key }: SubmissionUser,
+  context: LoginContext,
+  session: SMTPServerSession,
 ): Promise<Project> {
-  const project = await findProject(deps, key)
+  const user = session.user as SubmissionUser | undefined
+  if (user === undefined) {
+    const isSafe = session.secure || context.isLocal(session.remoteAddress)
+    throw isSafe ? refusal('530 5.7.0', 'Log in first') : needsTls()
+  }
+  const project = await findProject(context, user.key)
   if (project.resetSince !== null) throw underReset()
   if (project.isDisabled) throw projectDisabled()
   return project
@@ -86,6 +124,10 @@ async function findProject(
 ): Promise<Project> {
   const { project } = await authenticateKey(deps, key, ['secret'])
   return project
+}
+
+function needsTls(): SmtpRefusal {
+  return refusal('530 5.7.0', 'Issue a STARTTLS command first')
 }
 
 function underReset(): SmtpRefusal {

@@ -37,7 +37,7 @@ export async function startSandboxSink(deps: SinkDeps): Promise<SandboxSink> {
       store(deps, stream, session).then(
         () => done(null, 'stored in the sandbox'),
         (error: unknown) => {
-          // The envelope of a next message may be open when a session ends (`smtp/transaction.ts`).
+          // The envelope of a next message may be open when a session ends (`smtp/session.ts`).
           if (!isGone(error)) deps.log.error({ error }, 'the sandbox could not store a message')
           done(Object.assign(new Error('Not stored, try again'), { responseCode: 451 }))
         },

@@ -23,8 +23,12 @@ import {
 import type { TaskResult, TransferableMessage } from './protocol.ts'
 import type { ClosedDestination, Destination } from './routing/destination.ts'
 import type { Destinations } from './routing/destinations.ts'
-import { createResolving } from './routing/destinations.ts'
-import { createBrokenTls, createPoolChooser, createSourceChooser } from './routing/pool-settings.ts'
+import {
+  createBrokenTls,
+  createPoolChooser,
+  createResolving,
+  createSourceChooser,
+} from './routing/destinations.ts'
 import type { Shaping, SiteObservation } from './sites/shaping.ts'
 import type { SiteQueues } from './sites/site-queues.ts'
 import type { DeliveryProgress } from './sites/site-status.ts'

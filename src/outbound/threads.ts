@@ -10,14 +10,17 @@ import { describeError } from '../base/errors.ts'
 import type { Log } from '../base/log.ts'
 import { createThreadPool, type PoolThread } from '../threads/pool.ts'
 import { startThread, type ThreadName } from '../threads/start.ts'
-import { unpackResults } from './packed-results.ts'
+import type { Delivery } from './delivery.ts'
+import { outcomeOfLostThread } from './outcomes.ts'
 import {
   type DeliveryThread,
   type FromThread,
   MAX_BATCHED_RESULTS,
   type PackedMessage,
+  type TaskResult,
   type ThreadSettings,
 } from './protocol.ts'
+import { unpackResults } from './thread-messages.ts'
 
 export type ThreadsOptions = {
   name: Extract<ThreadName, 'delivery' | 'composing'>
@@ -56,6 +59,16 @@ export type Threads = {
   stop(graceMs: number): Promise<void>
 }
 
+type LostDeliveries = {
+  accepted: Delivery[]
+  /** Their composed messages are lost with the thread, and must be composed again. */
+  composed: Delivery[]
+  /** They have lost their thread too often. */
+  excluded: Delivery[]
+  /** Another thread may take them. */
+  waiting: Delivery[]
+}
+
 type ThreadState = {
   thread: DeliveryThread
   slot: Int32Array
@@ -76,6 +89,7 @@ const CLOCK_FACTOR = 10
 const MAX_FAILED_STARTS = 3
 const FAILED_STARTS_PAUSE_MS = 60_000
 const STOP_MARGIN_MS = 1_000
+const MAX_LOST_THREADS = 3
 /** Messages and attachments included. Beyond it the thread ends, not the process. */
 const MAX_OLD_HEAP_MB = 512
 const MAX_YOUNG_HEAP_MB = 12
@@ -139,6 +153,32 @@ export function createThreads(options: ThreadsOptions): Threads {
       return pool.stop((running) => stopOne(running, graceMs))
     },
   }
+}
+
+/**
+ * Decides what happens to the deliveries of a delivery thread that ended. Messages that a server accepted are
+ * delivered: the thread ended before it could send their results. Counts the lost thread for each delivery.
+ */
+export function sortLost(
+  deliveries: readonly Delivery[],
+  { composing, accepted }: Pick<ThreadEnd, 'composing' | 'accepted'>,
+): LostDeliveries {
+  const lost: LostDeliveries = { accepted: [], composed: [], excluded: [], waiting: [] }
+  for (const delivery of deliveries) {
+    delivery.lostThreads++
+    const isExcluded = delivery.lostThreads >= MAX_LOST_THREADS && delivery.task !== composing
+    if (accepted.has(delivery.task)) lost.accepted.push(delivery)
+    else if (delivery.composed !== undefined) lost.composed.push(delivery)
+    else if (isExcluded) lost.excluded.push(delivery)
+    else lost.waiting.push(delivery)
+  }
+  return lost
+}
+
+export function resultOfAccepted({ task, pool }: Delivery, startedAt: number): TaskResult {
+  const outcome = outcomeOfLostThread(pool.mode)
+  const unknown = { subject: null, faults: [], brokenTls: null }
+  return { task, kind: 'attempted', outcome, startedAt, ...unknown }
 }
 
 function launch({ name, settings }: ThreadsOptions): { worker: Worker; state: ThreadState } {

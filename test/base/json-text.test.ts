@@ -139,7 +139,7 @@ const OWN_NAMES = [
   'features/operation/acme/folder.ts',
   'features/operation/backup/archive/manifest.ts',
   'features/operation/backup/schedule/schedule.ts',
-  'features/operation/erasure/erase-mail.ts',
+  'features/operation/erasure/erase-rows.ts',
   'features/outreach/workflows/schedule/loop.ts',
   'features/people/contacts/fields/fields.ts',
   'features/people/verification/domain-lists.ts',

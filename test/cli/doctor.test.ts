@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { test } from 'node:test'
-import type { CheckResult } from '../../src/features/operation/doctor/outcome.ts'
+import type { CheckResult } from '../../src/features/operation/doctor/check.ts'
 import { makeFolder } from '../config/config-folder.ts'
 import { eventually, startProgram } from '../e2e/program.ts'
 

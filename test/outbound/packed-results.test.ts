@@ -4,8 +4,8 @@ import fc from 'fast-check'
 import { classifyLocally } from '../../src/formats/replies/classify-reply.ts'
 import type { AttemptStep } from '../../src/outbound/attempt.ts'
 import { localOutcome } from '../../src/outbound/outcomes.ts'
-import { packResults, unpackResults } from '../../src/outbound/packed-results.ts'
 import type { TaskResult } from '../../src/outbound/protocol.ts'
+import { packResults, unpackResults } from '../../src/outbound/thread-messages.ts'
 
 const plain = { noNullPrototype: true } as const
 const ms = fc.integer({ min: -10, max: 700_000 })

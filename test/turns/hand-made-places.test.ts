@@ -9,7 +9,7 @@ const GIVEN_BACK = /\.get\([^\n]*\) \?\? [01]\) - 1\b/
 const REASONS: Record<string, string> = {
   'features/outreach/workflows/graph/structure.ts': 'the edges of a graph',
   'outbound/dispatch/dispatcher.ts': 'what each thread has, to find the one with least',
-  'outbound/thread-work.ts': 'what each thread has, to find the one with least',
+  'outbound/thread-messages.ts': 'what each thread has, to find the one with least',
 }
 
 test('no file counts places of its own, but for those whose reason is known', () => {

@@ -6,8 +6,8 @@ import {
   bringForward,
   listWaitingDomains,
 } from '../../features/mail/messages/queue/bring-forward.ts'
+import type { AnswerOf } from '../../features/operation/questions/answer.ts'
 import { askServer } from '../../features/operation/questions/ask.ts'
-import type { AnswerOf } from '../../features/operation/questions/questions.ts'
 import { parseDomain } from '../../formats/address/address.ts'
 import { type CommandContext, type Input, type Result, withCore } from '../engine/command.ts'
 import { escapeControls, formatTable, formatTime, shorten } from '../engine/text.ts'

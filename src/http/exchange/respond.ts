@@ -19,6 +19,7 @@ import { type BodyLimits, isBodyless, readForm, readJson, readJsonIfAny } from '
 import type { BodyStream } from '../body/body-stream.ts'
 import { wantsStrict } from '../preference.ts'
 import type { HttpResponse } from '../response.ts'
+import { type BodyEnd, piecesOfOctets, sendPieces, sendWhole, WHOLE_BYTES } from '../response.ts'
 import type { RawCall, Route } from '../route.ts'
 import { isLongUnderWay, respondAndLinger, sendContinueFor } from '../server/unread-body.ts'
 import { judgeNames, toStrayNames } from '../unknown-names.ts'
@@ -38,13 +39,6 @@ import {
   whileReading,
 } from './exchange.ts'
 import { idempotentPath } from './key-rights.ts'
-import {
-  type BodyEnd,
-  piecesOfOctets,
-  sendPieces,
-  sendWhole,
-  WHOLE_BYTES,
-} from './send-response.ts'
 import { withWarnings } from './warnings.ts'
 
 /** The forms of the hosted pages have one short field. */

@@ -28,9 +28,9 @@ import {
   templateRecord,
   templateUsage,
 } from '../../records/template.ts'
+import { warnOfForeign } from '../edit-warnings.ts'
 import { largeJson, RECORD_ANSWER_BYTES } from '../exchange/large-json.ts'
 import { LIST_ANSWER_BYTES, pageResponse, wholeResponse } from '../exchange/list-response.ts'
-import { warnOfForeign } from '../foreign-placeholders.ts'
 import { type HttpResponse, json, noContent } from '../response.ts'
 import { type ProjectCall, projectOperation, type RouteDeps, rowKeyOf } from '../route.ts'
 

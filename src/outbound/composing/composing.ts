@@ -12,7 +12,7 @@ import type { Now } from '../../base/clock.ts'
 import { type ClassQueue, createClassQueue } from '../class-queue.ts'
 import type { Delivery } from '../delivery.ts'
 import type { DeliveryThread, FromThread, TransferableMessage } from '../protocol.ts'
-import { createThreadWork } from '../thread-work.ts'
+import { createThreadWork } from '../thread-messages.ts'
 import { createThreads, type ThreadEnd, type ThreadsOptions } from '../threads.ts'
 import { type ContentHistory, extraMs } from './contents.ts'
 

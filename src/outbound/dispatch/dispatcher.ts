@@ -13,8 +13,14 @@ import type { SiteQueue } from '../sites/site-queues.ts'
 import type { DeliveryProgress } from '../sites/site-status.ts'
 import { createProgressQueries } from '../sites/site-status.ts'
 import type { MailOwner } from '../sites/starved-sites.ts'
-import { createThreadWork, resultOfAccepted, sortLost } from '../thread-work.ts'
-import { createThreads, type ThreadEnd, type ThreadsOptions } from '../threads.ts'
+import { createThreadWork } from '../thread-messages.ts'
+import {
+  createThreads,
+  resultOfAccepted,
+  sortLost,
+  type ThreadEnd,
+  type ThreadsOptions,
+} from '../threads.ts'
 
 /** `busy`: the threads that have deliveries; `waiting`: the deliveries that no thread has. */
 export type ThreadLoad = { running: number; busy: number; waiting: number }
@@ -99,7 +105,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
 
   function pump(sites: Iterable<string>): void {
     for (const site of sites) if (!starvedSites.since.has(site)) serve(site)
-    starvedSites.serveSoon()
+    if (starvedSites.since.size > 0) starvedSites.serveSoon()
     flush()
   }
 

@@ -1,24 +1,26 @@
 /**
- * The destinations of domains. In mode `direct` mail goes to the domain's own servers, in mode `relay`
- * to the smarthost, in mode `sandbox` to the sandbox's server. A destination is cached as long as the DNS
- * records that it came from.
+ * The destinations of domains, and the settings of the connections to them.
+ *
+ * In mode `direct` mail goes to the domain's own servers, in mode `relay` to the smarthost, in mode
+ * `sandbox` to the sandbox's server. A destination is cached as long as the DNS records that it came
+ * from.
+ *
+ * Deliveries with the same settings share connections. The source address depends only on the email
+ * and its site, so every attempt comes from the same address, as greylisting expects, and nothing
+ * needs to be stored. It changes only when a site refuses an address: mail to that site does not use
+ * the address for six hours.
  */
 
-import { lookup } from 'node:dns/promises'
-import { isIP } from 'node:net'
-import { MINUTE_MS, type Now } from '../../base/clock.ts'
+import { createHash } from 'node:crypto'
+import { DAY_MS, HOUR_MS, type Now } from '../../base/clock.ts'
 import { describeError } from '../../base/errors.ts'
 import type { Log } from '../../base/log.ts'
 import { createLru } from '../../base/lru.ts'
 import type { DeliveryTask } from '../delivery.ts'
-import type { Resolver } from '../dns/resolver.ts'
-import {
-  closedDestination,
-  type Destination,
-  type DestinationDeps,
-  type OpenDestination,
-} from './destination.ts'
-import { findMxDestination, type PendingLookup } from './mx-destination.ts'
+import type { PoolSettings, SourceAddresses } from '../protocol.ts'
+import type { Shaping } from '../sites/shaping.ts'
+import type { Destination, DestinationDeps, OpenDestination } from './destination.ts'
+import { findMxDestination, findSmarthost, type PendingLookup } from './find-destination.ts'
 
 export type Destinations = {
   /** Returns the destination if it is cached. */
@@ -29,12 +31,6 @@ export type Destinations = {
 }
 
 const MAX_DESTINATIONS = 20_000
-
-/** `error`: why there is no address. `expiresAt`: epoch ms. */
-type SmarthostAddresses = { addresses: string[]; error: string | null; expiresAt: number }
-
-const SYSTEM_ANSWER_MS = MINUTE_MS
-const FAILURE_MS = 10_000
 
 type ResolvingDeps = {
   destinations: Pick<Destinations, 'resolve'>
@@ -57,6 +53,34 @@ type Resolving = {
 }
 
 type TaskGroup = { tasks: readonly DeliveryTask[]; since: number }
+
+type SourceChooser = {
+  choose(emailId: string, site: string): SourceAddresses
+  /** A site refused a source address. Returns false if there is no other one to send from. */
+  refuse(site: string, address: string): boolean
+}
+
+/**
+ * Hosts that offer STARTTLS and break the handshake: for three days, sessions with them use no TLS.
+ */
+type BrokenTls = {
+  add(host: string): void
+  has(host: string): boolean
+}
+
+type PoolDeps = {
+  shaping: Pick<Shaping, 'requiresTls' | 'messagesPerConnection'>
+  sources: Pick<SourceChooser, 'choose'>
+  brokenTls: Pick<BrokenTls, 'has'>
+  receivedDomains: ReadonlySet<string>
+}
+
+type PoolChooser = (email: { emailId: string; domain: string }) => PoolSettings
+
+const REFUSED_FOR_MS = 6 * HOUR_MS
+const MAX_REFUSALS = 10_000
+const BROKEN_FOR_MS = 3 * DAY_MS
+const MAX_BROKEN_HOSTS = 10_000
 
 export function createDestinations(deps: DestinationDeps): Destinations {
   const known = createLru<Destination>(MAX_DESTINATIONS)
@@ -89,7 +113,7 @@ export function createDestinations(deps: DestinationDeps): Destinations {
   if (mode === 'relay') {
     return {
       find: () => findKnown('relay'),
-      resolve: () => resolve('relay', () => findSmarthost(deps)),
+      resolve: () => resolve('relay', () => timed(deps, (lookup) => findSmarthost(deps, lookup))),
       siteOf: () => 'relay',
     }
   }
@@ -111,30 +135,6 @@ function sandboxDestination(port: number | null): OpenDestination {
   return { ...shared, site: 'sandbox', key: `sandbox ${port}`, port, targets }
 }
 
-async function findSmarthost(deps: DestinationDeps): Promise<Destination> {
-  const { relay } = deps.config.delivery
-  if (relay === null) throw new TypeError('delivery.mode is relay and delivery.relay is not set')
-  return timed(deps, async (lookup) => {
-    lookup.hosts.push(relay.host)
-    const found = await findSmarthostAddresses(deps, relay.host)
-    if (found.addresses.length === 0) {
-      const error = `no address for the smarthost ${relay.host}`
-      return { ...closedDestination('dns', error, found.expiresAt), site: 'relay' }
-    }
-    const targets = found.addresses.map((address) => ({ host: relay.host, address, preference: 0 }))
-    return {
-      kind: 'open',
-      mode: 'relay',
-      site: 'relay',
-      key: 'relay',
-      port: relay.port,
-      targets,
-      lookup,
-      expiresAt: found.expiresAt,
-    }
-  })
-}
-
 async function timed(
   { now }: Pick<DestinationDeps, 'now'>,
   find: (lookup: PendingLookup) => Promise<Destination>,
@@ -150,31 +150,6 @@ async function timed(
 /** Copies an array: one that grew keeps memory for more elements, and its copy does not. */
 function exact<T>(list: readonly T[]): readonly T[] {
   return list.slice()
-}
-
-/** Finds the addresses of the smarthost: a literal, a DNS name, or a name of this system only. */
-async function findSmarthostAddresses(
-  { resolver, now }: { resolver: Pick<Resolver, 'a' | 'aaaa'>; now: Now },
-  host: string,
-): Promise<SmarthostAddresses> {
-  if (isIP(host) !== 0) return { addresses: [host], error: null, expiresAt: Infinity }
-  const options = { isUnjudged: true }
-  const answers = await Promise.all([resolver.a(host, options), resolver.aaaa(host, options)])
-  const found = answers.filter((answer) => answer.kind === 'found')
-  if (found.length === 0) return querySystem(host, now)
-  const addresses = found.flatMap(({ records }) => records)
-  return { addresses, error: null, expiresAt: Math.min(...found.map((one) => one.expiresAt)) }
-}
-
-/** Queries the system, which also resolves the hosts file, container networks and `localhost`. */
-async function querySystem(host: string, now: Now): Promise<SmarthostAddresses> {
-  try {
-    const found = await lookup(host, { all: true })
-    const addresses = found.map(({ address }) => address)
-    return { addresses, error: null, expiresAt: now() + SYSTEM_ANSWER_MS }
-  } catch (error) {
-    return { addresses: [], error: describeError(error), expiresAt: now() + FAILURE_MS }
-  }
 }
 
 /** Keeps the tasks that wait for their destination, with one look-up for all tasks of a domain. */
@@ -219,5 +194,91 @@ export function createResolving(deps: ResolvingDeps): Resolving {
       }
       return taken
     },
+  }
+}
+
+/** Returns a function that chooses the settings for each email of a destination. */
+export function createPoolChooser(deps: PoolDeps, destination: OpenDestination): PoolChooser {
+  const pools = new Map<string, PoolSettings>()
+  return ({ emailId, domain }) => {
+    const source = deps.sources.choose(emailId, destination.site)
+    const isReceivedHere = deps.receivedDomains.has(domain)
+    const key = keyOf(destination, source, isReceivedHere)
+    const known = pools.get(key)
+    if (known !== undefined) return known
+    const pool = makePoolSettings(deps, destination, { key, source, isReceivedHere })
+    pools.set(key, pool)
+    return pool
+  }
+}
+
+function keyOf(
+  { key }: OpenDestination,
+  { ipv4, ipv6 }: SourceAddresses,
+  isReceivedHere: boolean,
+): string {
+  return [key, ipv4 ?? '', ipv6 ?? '', isReceivedHere ? 'received here' : ''].join('|')
+}
+
+function makePoolSettings(
+  { shaping, brokenTls }: PoolDeps,
+  { site, mode, port, targets }: OpenDestination,
+  own: Pick<PoolSettings, 'key' | 'source' | 'isReceivedHere'>,
+): PoolSettings {
+  const hosts = new Set(targets.map(({ host }) => host))
+  return {
+    ...own,
+    site,
+    mode,
+    port,
+    targets,
+    brokenTls: [...hosts].filter(brokenTls.has),
+    requiresTls: shaping.requiresTls(site),
+    messagesPerConnection: shaping.messagesPerConnection(site),
+  }
+}
+
+/** `addresses`: `delivery.source_addresses`. */
+export function createSourceChooser(addresses: readonly string[], now: Now): SourceChooser {
+  const refused = createLru<number>(MAX_REFUSALS)
+  const ipv4 = addresses.filter((address) => !address.includes(':'))
+  const ipv6 = addresses.filter((address) => address.includes(':'))
+  const isUsable = (site: string, address: string) =>
+    (refused.get(`${site} ${address}`) ?? 0) <= now()
+
+  function pick(list: readonly string[], emailId: string, site: string): string | undefined {
+    if (list.length < 2) return list[0]
+    const usable = list.filter((address) => isUsable(site, address))
+    const ranked = (usable.length > 0 ? usable : list).map((address) => ({
+      address,
+      rank: createHash('sha256').update(`${emailId} ${address}`).digest('hex'),
+    }))
+    return ranked.reduce((best, one) => (one.rank > best.rank ? one : best)).address
+  }
+
+  function choose(emailId: string, site: string): SourceAddresses {
+    const source: SourceAddresses = {}
+    const [first, second] = [pick(ipv4, emailId, site), pick(ipv6, emailId, site)]
+    if (first !== undefined) source.ipv4 = first
+    if (second !== undefined) source.ipv6 = second
+    return source
+  }
+
+  function refuse(site: string, address: string): boolean {
+    refused.set(`${site} ${address}`, now() + REFUSED_FOR_MS)
+    const family = address.includes(':') ? ipv6 : ipv4
+    return family.some((other) => isUsable(site, other))
+  }
+
+  return { choose, refuse }
+}
+
+export function createBrokenTls(now: Now): BrokenTls {
+  const until = createLru<number>(MAX_BROKEN_HOSTS)
+  return {
+    add(host) {
+      until.set(host, now() + BROKEN_FOR_MS)
+    },
+    has: (host) => (until.get(host) ?? 0) > now(),
   }
 }

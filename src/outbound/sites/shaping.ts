@@ -15,7 +15,6 @@ import type { SiteAction } from '../../formats/replies/reply.ts'
 import { findProvider } from '../routing/providers.ts'
 import {
   type Cause,
-  connectionsAt,
   countUnreachable,
   NEW_STATE,
   type Rate,
@@ -93,6 +92,8 @@ const MAX_SITES = 20_000
 /** Accepted messages per connection before the site gets one more connection. */
 const ACCEPTED_TO_GROW = 20
 const CONNECTIONS_AFTER_PAUSE = 2
+/** How long lowered connections need to come back. */
+const RECOVERY_MS = 4 * MINUTE_MS
 const MAX_RECENT_REPLIES = 20
 /**
  * Messages that may wait for one connection: as many as the connection sends until the queue is back with
@@ -134,12 +135,13 @@ export function createShaping(options: ShapingOptions): Shaping {
     else {
       countReply(state, observation.kind === 'replied' && observation.action === 'block')
       state.messageMs = movingMean(state.messageMs, observation.durationMs)
+      const connections = connectionsAt(state, now())
       const canGrow =
         rateOf(state, now()) === null &&
-        connectionsAt(state, now()) >= state.connections &&
+        connections >= state.connections &&
         state.connections < maxConnectionsPerSite
       if (observation.kind === 'replied')
-        restrict(state, observation.action, { now: now(), random, spread })
+        restrict(state, observation.action, { now: now(), connections, random, spread })
       else if (canGrow) grow(state)
     }
     if (isRestriction(observation) && isRestricted(state))
@@ -239,6 +241,14 @@ function placesOf(state: SiteState, at: number): number {
   if (messageMs === null) return UNPROVEN_CAPACITY
   const depth = Math.ceil(DEPTH_MS / Math.max(1, messageMs))
   return connectionsAt(state, at) * Math.min(MAX_DEPTH, Math.max(MIN_DEPTH, depth))
+}
+
+/** How many connections the site may have now: lowered ones come back evenly. */
+function connectionsAt({ connections, lowered }: SiteState, at: number): number {
+  if (lowered === null || lowered.connections >= connections) return connections
+  const share = Math.max(0, at - lowered.at) / RECOVERY_MS
+  if (share >= 1) return connections
+  return lowered.connections + Math.floor((connections - lowered.connections) * share)
 }
 
 /** How many messages share one connection. */

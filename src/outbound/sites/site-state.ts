@@ -55,8 +55,13 @@ export type SiteState = {
   cause: Cause | null
 }
 
-/** `spread`: adds jitter to a time. */
-type Timing = { now: number; random: () => number; spread: (ms: number) => number }
+/** `connections`: how many the site may have now. `spread`: adds jitter to a time. */
+type Timing = {
+  now: number
+  connections: number
+  random: () => number
+  spread: (ms: number) => number
+}
 
 export const NEW_STATE: Omit<SiteState, 'provider' | 'connections'> = {
   accepted: 0,
@@ -80,8 +85,6 @@ const MAX_PAUSE_MS = 30 * MINUTE_MS
 const SUSPEND_MS = 4 * HOUR_MS
 const SHRINK_EVERY_MS = 5_000
 const BLOCKS_TO_THROTTLE = 3
-/** How long lowered connections need to come back. */
-const RECOVERY_MS = 4 * MINUTE_MS
 /** Replies within this time are about one problem: connections are opened and refused side by side. */
 const ONE_LIMIT_MS = 30_000
 const REMEMBERED_MS = 30 * MINUTE_MS
@@ -114,7 +117,7 @@ export function restrict(state: SiteState, action: SiteAction, timing: Timing): 
       shrink(state, timing.now)
       return
     case 'fewer connections':
-      lowerConnections(state, timing.now)
+      lowerConnections(state, timing)
       return
     case 'throttle':
       throttle(state, timing)
@@ -129,18 +132,9 @@ export function restrict(state: SiteState, action: SiteAction, timing: Timing): 
   }
 }
 
-/** How many connections the site may have now: lowered ones come back evenly. */
-export function connectionsAt({ connections, lowered }: SiteState, now: number): number {
-  if (lowered === null || lowered.connections >= connections) return connections
-  const share = Math.max(0, now - lowered.at) / RECOVERY_MS
-  if (share >= 1) return connections
-  return lowered.connections + Math.floor((connections - lowered.connections) * share)
-}
-
-function lowerConnections(state: SiteState, now: number): void {
+function lowerConnections(state: SiteState, { now, connections: current }: Timing): void {
   state.accepted = 0
   if (now - state.shrunkAt < SHRINK_EVERY_MS) return
-  const current = connectionsAt(state, now)
   const since = state.lowered?.since ?? Number.NEGATIVE_INFINITY
   const isSame = now - since < ONE_LIMIT_MS
   if (!isSame && now - since < REMEMBERED_MS) {

@@ -147,7 +147,7 @@ export function createStarvedSites(deps: StarvedSitesDeps): StarvedSites {
   }
 
   function serveSoon(): void {
-    if (starved.size === 0 || isStopped) return
+    if (isStopped) return
     soon ??= setImmediate(() => {
       soon = undefined
       serveAll()

@@ -1,68 +1,72 @@
 /**
- * One SMTP session (RFC 5321) with one address of one MX host. It connects, waits for the greeting,
- * starts TLS if the server offers it, and then carries one message after another. TLS is opportunistic:
- * no certificate is required to be valid. After a broken handshake the caller may open another session
- * without TLS.
+ * An open SMTP session (RFC 5321), which carries one message after another. A mail transaction is the
+ * envelope (`envelope.ts`), the message, and the reply to the final dot, which decides. After a
+ * refusal the session can carry the next message; any state that cannot be repaired ends the
+ * connection.
+ *
+ * If the next message is known by then, the server is quick and the message is small, the envelope
+ * of the next one goes in one write with the final dot, and the session must be given that message
+ * next. What the server says about it counts only if the replies are in step (`envelope.ts`), else
+ * another session decides (`isStale`). A host that does not read such an envelope is given none for
+ * an hour; each delivery thread finds that out for itself. The time of composing the next message
+ * belongs to the attempt that asks for it, but to none of its steps.
  */
-import type { SecureContext } from 'node:tls'
-import { type Now, now as systemNow } from '../../base/clock.ts'
+import type { Now } from '../../base/clock.ts'
+import { createLru, type Lru } from '../../base/lru.ts'
 import type { AttemptOutcome, CurrentStep } from '../attempt.ts'
 import {
   type AttemptContext,
   createStepLog,
-  outcomeOfTrouble,
-  refusalOf,
-  type SessionTrouble,
-  type StepLog,
+  invalidReplyError,
+  outcomeOfFailure,
+  outcomeOfRefusal,
+  outcomeOfReply,
 } from '../outcomes.ts'
 import {
   type Capabilities,
-  checkEhloName,
-  DEFAULT_TIMEOUTS,
+  checkEnvelope,
+  checkIdle,
   type Envelope,
-  NO_CAPABILITIES,
-  namedHost,
-  parseCapabilities,
+  prepareData,
+  refuseLocally,
   type Timeouts,
 } from './commands.ts'
-import { cutFailure, type KnownReplies } from './reply-parser.ts'
 import {
-  createPatientHosts,
-  createTransactions,
-  type PatientHosts,
-  type SendOptions,
-  type SendResult,
-} from './transaction.ts'
-import { connectWire, type ReplyResult, type Wire } from './wire.ts'
+  envelopeCommands,
+  type MailTransaction,
+  type OpenedEnvelope,
+  openEnvelope,
+  type PreparedMessage,
+  sendEnvelope,
+} from './envelope.ts'
+import type { Wire } from './wire.ts'
 
-export type SessionOptions = {
-  /** The name of the MX host, for SNI, the rules of providers and the stored attempt. */
-  host: string
-  /** The IP address to connect to. */
-  address: string
-  port: number
-  localAddress?: string
-  ehloName: string
-  /** The name of this server. Mail to a server with this name would loop. */
-  ownName?: string | null
-  /** `never`: after a broken handshake. */
-  starttls?: 'opportunistic' | 'never'
-  timeouts?: Partial<Timeouts>
-  /** Shared between sessions, since creating one takes a millisecond. */
-  secureContext?: SecureContext
-  /** Shared between sessions, since servers often send the same replies. */
-  knownReplies?: KnownReplies
-  /** Shared between sessions. */
-  patientHosts?: PatientHosts
-  now?: Now
-  /** When the attempt began, epoch ms; default now. The times of the steps count from it. */
-  beganAt?: number
-  /** Updated in place with the current step. */
-  current?: CurrentStep
-  onGreeted?: () => void
-  /** Aborts the session while it has no greeting. */
-  cutSignal?: AbortSignal
+/** The message that `send` must get next, with this same object as its envelope. */
+export type NextMessage = { envelope: Envelope; message: string }
+
+export type SendOptions = {
+  /** When the attempt began, epoch ms; default now. */
+  beganAt?: number | undefined
+  /** Updated in place. */
+  current?: CurrentStep | undefined
+  /**
+   * Called at most once, before a message that fits in one write. Returns null if no message waits.
+   */
+  next?: (() => NextMessage | null) | undefined
 }
+
+export type SendResult = {
+  outcome: AttemptOutcome
+  /**
+   * The outcome says nothing about the message: send it again on a new connection, and show no attempt. The
+   * peer had closed the idle connection before it could read MAIL, or no reply can be trusted to be about the
+   * envelope, which was written behind another message. Never true for the first message of a session.
+   */
+  isStale: boolean
+}
+
+/** Hosts that did not read an envelope behind a message; each is forgotten after an hour. */
+export type PatientHosts = Pick<Lru<true>, 'get' | 'set'>
 
 export type SmtpSession = {
   readonly host: string
@@ -86,175 +90,134 @@ export type SmtpSession = {
   close(): void
 }
 
-export type OpenFailure = {
-  ok: false
-  outcome: AttemptOutcome
-  /** The handshake broke after STARTTLS was accepted: try again with `starttls: 'never'`. */
-  isTlsBroken: boolean
-  /** `cutSignal` aborted the session. */
-  isCut: boolean
-}
-
-export type OpenResult = { ok: true; session: SmtpSession } | OpenFailure
-
-type Opening = {
-  options: SessionOptions
-  timeouts: Timeouts
-  now: Now
-  log: StepLog
+type SessionDeps = {
   wire: Wire
+  timeouts: Timeouts
   capabilities: Capabilities
+  host: string
+  address: string
+  /** The steps of opening the session. */
+  steps: AttemptOutcome['steps']
+  patientHosts: PatientHosts
+  now: Now
 }
 
-/** @throws TypeError for an invalid address or EHLO name. Remote failures are returned as values. */
-export async function openSession(options: SessionOptions): Promise<OpenResult> {
-  checkEhloName(options.ehloName)
-  const now = options.now ?? systemNow
-  const log = createStepLog(now, options.beganAt ?? now(), options.current)
-  const timeouts = { ...DEFAULT_TIMEOUTS, ...options.timeouts }
-  const { host, address, port, localAddress, knownReplies } = options
-  const since = now()
-  log.begin('connect', since)
-  const limitMs = timeouts.connect
-  const { cutSignal } = options
-  const wireOptions = { address, port, localAddress, limitMs, now, knownReplies, cutSignal }
-  const connected = await connectWire(wireOptions)
-  const error = connected.failure === null ? {} : { error: connected.failure.text }
-  log.record({ step: 'connect', host, address, ...error }, since)
-  if (connected.wire === null) {
-    const context = { host, address, tls: null, log }
-    const isCut = connected.failure.kind === 'cut'
-    return openFailure(context, { kind: 'failure', error: connected.failure.text, isCut })
-  }
-  const { wire } = connected
-  const opening: Opening = { options, timeouts, now, log, wire, capabilities: NO_CAPABILITIES }
-  opening.wire.setDeadline(timeouts.whole)
-  const trouble = (await handshake(opening)) ?? failureOf(opening.wire)
-  if (trouble === null) return { ok: true, session: createSession(opening) }
-  opening.wire.end()
-  return openFailure(contextOf(opening), trouble)
-}
+/** `hasTurn`: the reply to the message before it has arrived, and the session goes on. */
+type Ahead = PreparedMessage & { opened: OpenedEnvelope; hasTurn: boolean }
+
+/** A message up to this size goes in one write with its final dot. */
+const BLOCK_OCTETS = 256 * 1024
 
 /**
- * Returns the failure of the connection: an unexpected reply may have come with the last expected
- * one.
+ * The next envelope goes behind a message only if the last reply to a message took at most this
+ * long.
  */
-function failureOf(wire: Wire): SessionTrouble | null {
-  const failure = wire.failure()
-  return failure && { kind: 'failure', error: failure.text }
+const QUICK_REPLY_MS = 250
+
+const MAX_PATIENT_HOSTS = 1_000
+
+const PATIENT_FOR_MS = 3_600_000
+
+export function createPatientHosts(): PatientHosts {
+  return createLru<true>(MAX_PATIENT_HOSTS, { ttlMs: PATIENT_FOR_MS })
 }
 
-async function handshake(opening: Opening): Promise<SessionTrouble | null> {
-  const trouble = (await greet(opening)) ?? (await sendHello(opening))
-  if (trouble !== null) return trouble
-  if (!opening.capabilities.hasStarttls || opening.options.starttls === 'never') return null
-  return startTls(opening)
-}
+export function createSession(deps: SessionDeps): SmtpSession {
+  const { wire, capabilities, timeouts, host, address, steps, patientHosts } = deps
+  let isBusy = false
+  let count = 0
+  let needsReset = false
+  let isQuick = false
+  let ahead: Ahead | null = null
+  let isLeft = false
 
-async function greet({
-  wire,
-  log,
-  now,
-  timeouts,
-  options,
-}: Opening): Promise<SessionTrouble | null> {
-  const since = now()
-  log.begin('greeting', since)
-  const cut = () => wire.end(cutFailure(now() - since))
-  options.cutSignal?.addEventListener('abort', cut)
-  const [greeting] = await wire.expect([timeouts.greeting])
-  options.cutSignal?.removeEventListener('abort', cut)
-  log.recordReply('greeting', greeting, since)
-  if (greeting.reply !== null) options.onGreeted?.()
-  return refusalOf('greeting', greeting) ?? loopOf(greeting, options)
-}
-
-/** Sends EHLO, then HELO if the server does not support EHLO. */
-async function sendHello(opening: Opening): Promise<SessionTrouble | null> {
-  const result = await ask(opening, 'ehlo', `EHLO ${opening.options.ehloName}`)
-  if (result.reply !== null && result.reply.code >= 500) {
-    opening.capabilities = NO_CAPABILITIES
-    const helo = await ask(opening, 'ehlo', `HELO ${opening.options.ehloName}`)
-    return refusalOf('ehlo', helo) ?? loopOf(helo, opening.options)
+  async function send(
+    envelope: Envelope,
+    message: string,
+    options: SendOptions = {},
+  ): Promise<SendResult> {
+    checkIdle(isBusy)
+    const own = takeAhead(envelope)
+    const prepared = own ?? prepare(envelope, message)
+    const context = contextOf(deps, options)
+    const refusal = own === null ? refuseLocally(capabilities, prepared.needs) : null
+    if (refusal !== null) {
+      const outcome = outcomeOfRefusal(context, { result: 'bounced', ...refusal })
+      return { outcome, isStale: false }
+    }
+    isBusy = true
+    wire.setDeadline(timeouts.whole)
+    const current: MailTransaction = {
+      wire,
+      timeouts,
+      capabilities,
+      now: deps.now,
+      envelope,
+      data: prepared.data,
+      needs: prepared.needs,
+      context,
+      needsReset,
+      opened: own?.opened ?? null,
+    }
+    const result = await exchange(current, own, options.next)
+    wire.setDeadline(null)
+    isBusy = false
+    count += 1
+    return result
   }
-  const trouble = refusalOf('ehlo', result) ?? loopOf(result, opening.options)
-  if (trouble === null) opening.capabilities = parseCapabilities(result.reply?.lines ?? [])
-  return trouble
-}
 
-/** If the server refuses STARTTLS after all, the session continues without TLS. */
-async function startTls(opening: Opening): Promise<SessionTrouble | null> {
-  const { wire, log, options, timeouts } = opening
-  const result = await ask(opening, 'starttls', 'STARTTLS')
-  if (result.failure !== null) return { kind: 'failure', error: result.failure.text }
-  if (result.reply.code === 421) {
-    return { kind: 'reply', step: 'starttls', reply: result.reply.stored }
+  function takeAhead(envelope: Envelope): Ahead | null {
+    const own = ahead
+    if (own === null) return null
+    if (own.envelope !== envelope) throw new TypeError('The session has begun another message.')
+    ahead = null
+    return own
   }
-  if (result.reply.code !== 220) return null
-  const since = opening.now()
-  log.begin('starttls', since)
-  const { host: servername, secureContext } = options
-  const limitMs = timeouts.handshake
-  const failure = await wire.upgrade({ servername, limitMs, secureContext })
-  log.record({ step: 'starttls', ...(failure ? { error: failure.text } : {}) }, since)
-  if (failure !== null) {
-    return { kind: 'failure', error: failure.text, isTls: failure.kind !== 'protocol' }
+
+  async function exchange(
+    current: MailTransaction,
+    own: Ahead | null,
+    next: SendOptions['next'],
+  ): Promise<SendResult> {
+    const wasGone = count > 0 && wire.failure() !== null
+    const end = await sendEnvelope(current)
+    needsReset = end?.needsReset ?? false
+    if (end !== null) {
+      if (end.isOutOfTurn && own?.hasTurn && !isLeft) patientHosts.set(host, true)
+      return { outcome: end.outcome, isStale: wasGone || (count > 0 && end.isStale) }
+    }
+    const outcome = await sendMessage(current, () => openNext(next))
+    isQuick = outcome.reply !== null && (outcome.steps.at(-1)?.durationMs ?? 0) <= QUICK_REPLY_MS
+    // If the session ends here, MAIL gets no answer, which is no sign against the host.
+    if (ahead !== null) ahead.hasTurn = wire.failure() === null
+    return { outcome, isStale: wasGone }
   }
-  // With TLS 1.3 a server may reject the handshake only now.
-  const trouble = await sendHello(opening)
-  return trouble?.kind === 'failure' ? { ...trouble, isTls: true } : trouble
-}
 
-async function ask(
-  { wire, log, now, timeouts }: Opening,
-  step: 'ehlo' | 'starttls',
-  command: string,
-): Promise<ReplyResult> {
-  const since = now()
-  log.begin(step, since)
-  const replies = wire.expect([timeouts.command])
-  wire.write(`${command}\r\n`)
-  const [result] = await replies
-  log.recordReply(step, result, since)
-  return result
-}
+  /** Returns the envelope of the next message, to be written behind this one; '' without one. */
+  function openNext(next: SendOptions['next']): string {
+    // The server may have ended the session with its reply to DATA: then nothing is written.
+    if (wire.failure() !== null || !isQuick || !capabilities.hasPipelining) return ''
+    const following = patientHosts.get(host) === undefined ? next?.() : null
+    const prepared = following && prepareQuietly(following)
+    if (!prepared || refuseLocally(capabilities, prepared.needs) !== null) return ''
+    ahead = { ...prepared, opened: openEnvelope({ wire, timeouts }), hasTurn: false }
+    return envelopeCommands({ ...prepared, capabilities })
+  }
 
-function loopOf({ reply }: ReplyResult, { ownName }: SessionOptions): SessionTrouble | null {
-  if (!ownName || reply === null) return null
-  if (namedHost(reply.lines[0] ?? '') !== namedHost(ownName)) return null
-  return { kind: 'loop', reply: reply.stored }
-}
-
-function contextOf({ options, log, wire }: Opening): AttemptContext {
-  return { host: options.host, address: options.address, tls: wire.tls(), log }
-}
-
-function openFailure(context: AttemptContext, trouble: SessionTrouble): OpenFailure {
-  const isTlsBroken = trouble.kind === 'failure' && trouble.isTls === true
-  const isCut = trouble.kind === 'failure' && trouble.isCut === true
-  return { ok: false, outcome: outcomeOfTrouble(context, trouble), isTlsBroken, isCut }
-}
-
-function createSession(opening: Opening): SmtpSession {
-  const { wire, options, log, timeouts } = opening
-  wire.setDeadline(null)
-  const transactions = createTransactions({
-    wire,
-    timeouts,
-    capabilities: opening.capabilities,
-    host: options.host,
-    address: options.address,
-    patientHosts: options.patientHosts ?? createPatientHosts(),
-    now: opening.now,
-  })
+  /** This side ends the session. */
+  function leave(): void {
+    isLeft = true
+    ahead = null
+  }
 
   function close(): void {
-    transactions.leave()
+    leave()
     wire.end()
   }
 
   async function quit(): Promise<void> {
-    const isBetween = !transactions.leave() && !transactions.isBusy()
+    const isBetween = ahead === null && !isBusy
+    leave()
     if (wire.failure() === null && isBetween) {
       const replies = wire.expect([timeouts.quit])
       wire.write('QUIT\r\n')
@@ -264,21 +227,113 @@ function createSession(opening: Opening): SmtpSession {
   }
 
   return {
-    host: options.host,
-    address: options.address,
+    host,
+    address,
     tls: wire.tls(),
-    steps: log.steps,
+    steps,
     get isOpen() {
       return wire.failure() === null
     },
     get isUsable() {
-      return wire.failure() === null && !transactions.isBusy()
+      return wire.failure() === null && !isBusy
     },
     get sendCount() {
-      return transactions.count()
+      return count
     },
-    send: transactions.send,
+    send,
     quit,
     close,
+  }
+}
+
+/** @throws TypeError for an invalid envelope or message */
+function prepare(envelope: Envelope, message: string): PreparedMessage {
+  checkEnvelope(envelope)
+  const data = prepareData(message)
+  const { sizeBytes, has8bit } = data
+  return { envelope, data, needs: { sizeBytes, has8bit, needsSmtputf8: envelope.needsSmtputf8 } }
+}
+
+/** Returns null for a faulty message: its own `send` shows the fault, and the one before it is unharmed. */
+function prepareQuietly({ envelope, message }: NextMessage): PreparedMessage | null {
+  try {
+    return prepare(envelope, message)
+  } catch (error) {
+    if (error instanceof TypeError) return null
+    throw error
+  }
+}
+
+function contextOf(
+  { host, address, wire, now }: SessionDeps,
+  { beganAt, current }: SendOptions,
+): AttemptContext {
+  return { host, address, tls: wire.tls(), log: createStepLog(now, beganAt ?? now(), current) }
+}
+
+/**
+ * Sends the message and waits for the reply. A peer that disappears after the final dot may have
+ * the message.
+ */
+async function sendMessage(
+  current: MailTransaction,
+  openNext: () => string,
+): Promise<AttemptOutcome> {
+  const { wire, timeouts, context, data } = current
+  const replies = wire.expect([timeouts.message])
+  const following = data.octets.length > BLOCK_OCTETS ? '' : openNext()
+  // The step begins after the next message is composed: composing is no time of the server.
+  const since = current.now()
+  context.log.begin('message', since)
+  const writing = startWriting(current, following)
+  const [result] = await replies
+  writing.stop()
+  context.log.recordReply('message', result, since)
+  const { reply, failure } = result
+  if (failure !== null) {
+    const error = `${failure.text} (message)`
+    // If an envelope follows, the final dot may be written although the write is not complete.
+    const isMaybeDelivered = writing.isComplete() && (wire.isFlushed() || following !== '')
+    return outcomeOfFailure(context, { error, isMaybeDelivered })
+  }
+  // The reply came early: the server would read all further octets as the rest of the message.
+  if (!writing.isComplete()) wire.end()
+  if (reply.code >= 400 || (reply.code < 300 && writing.isComplete())) {
+    return outcomeOfReply(context, { stage: 'message', reply: reply.stored })
+  }
+  wire.end()
+  const error = invalidReplyError(reply, 'the message')
+  return outcomeOfFailure(context, { error, reply: reply.stored })
+}
+
+/**
+ * Writes the message in blocks, each with its own limit; a small message, its final dot and what follows it
+ * are one write.
+ */
+function startWriting({ wire, timeouts, data, context }: MailTransaction, following: string) {
+  const { octets, ending } = data
+  let offset = 0
+  let isStopped = false
+
+  function writeBlock(): void {
+    if (isStopped) return
+    const start = offset
+    offset = Math.min(start + BLOCK_OCTETS, octets.length)
+    if (offset === octets.length) {
+      wire.restartLimit(timeouts.message)
+      context.log.begin('final-dot')
+      wire.write((start === 0 ? octets : octets.slice(start)) + ending + following)
+      return
+    }
+    wire.restartLimit(timeouts.block)
+    wire.write(octets.slice(start, offset), writeBlock)
+  }
+
+  writeBlock()
+  return {
+    isComplete: () => offset === octets.length,
+    stop: () => {
+      isStopped = true
+    },
   }
 }

@@ -26,7 +26,8 @@ import {
   prepareData,
   refuseLocally,
 } from './commands.ts'
-import type { OpenFailure, OpenResult, SmtpSession } from './session.ts'
+import type { OpenFailure, OpenResult } from './open-session.ts'
+import type { SendOptions, SendResult, SmtpSession } from './session.ts'
 import {
   createSmarthostConnection,
   type SmarthostConnection,
@@ -34,7 +35,6 @@ import {
   smarthostSecurity,
   tlsOf,
 } from './smarthost-connection.ts'
-import type { SendOptions, SendResult } from './transaction.ts'
 
 /** @throws TypeError for an invalid address or EHLO name. Remote failures are returned as values. */
 export async function openSmarthostSession(options: SmarthostOptions): Promise<OpenResult> {

@@ -10,14 +10,13 @@ import type { Now } from '../../base/clock.ts'
 import { describeError } from '../../base/errors.ts'
 import { QuickLimitError } from '../../formats/compose/quick-limit-error.ts'
 import type { AttemptOutcome, CurrentStep } from '../attempt.ts'
+import type { ClassQueue } from '../class-queue.ts'
 import type { ComposedBytes } from '../composing/composer.ts'
 import { SMALL_CONTENT_BYTES } from '../composing/contents.ts'
 import { localOutcome } from '../outcomes.ts'
-import type { ComposedMessage, SmtpTask, TaskResult } from '../protocol.ts'
+import type { ComposedMessage, PoolSettings, SmtpTask, TaskResult } from '../protocol.ts'
 import type { Envelope } from '../smtp/commands.ts'
-import type { SmtpSession } from '../smtp/session.ts'
-import type { NextMessage } from '../smtp/transaction.ts'
-import { isOutranked, type Pool, type SitePools } from './site-pools.ts'
+import type { NextMessage, SmtpSession } from '../smtp/session.ts'
 
 /**
  * Whether the main thread wants a task back, and the session that carries its message. Updated in
@@ -25,7 +24,7 @@ import { isOutranked, type Pool, type SitePools } from './site-pools.ts'
  */
 export type Withdrawal = { isAsked: boolean; session: SmtpSession | null }
 
-export type RunningTask = { current: CurrentStep; withdrawal: Withdrawal }
+type RunningTask = { current: CurrentStep; withdrawal: Withdrawal }
 
 type RunningTasks = {
   begin(task: number): RunningTask
@@ -59,6 +58,27 @@ export type ComposeDeps = {
 /** Its bytes count until `composedBytes.release`. */
 export type ReadyMessage = { composed: ComposedMessage; envelope: Envelope }
 
+/** The waiting tasks and the connections of a pool. */
+export type Pool = {
+  pool: PoolSettings
+  waiting: ClassQueue<SmtpTask>
+  idle: IdleSession[]
+  runners: number
+}
+
+export type IdleSession = { session: SmtpSession; since: number }
+
+/** The pools of a site. `open` and `allowed`: how many connections, see `connection-pools.ts`. */
+export type SitePools = {
+  site: string
+  allowed: number
+  /** A lower allocation has not yet taken effect. */
+  isLowering: boolean
+  hasGreeted: boolean
+  open: number
+  pools: Map<string, Pool>
+}
+
 /** Holds one connection of a pool and runs one task after another. */
 export type Runner = {
   site: SitePools
@@ -70,6 +90,7 @@ export type Runner = {
   abandoned: SmtpSession | null
 }
 
+/** `ready`: the message, if it was composed while the session sent the one before it. */
 export type BegunTask = RunningTask & { task: SmtpTask; ready: ReadyMessage | null }
 
 type NextTask = BegunTask & { ready: ReadyMessage; session: SmtpSession; isLate: boolean }
@@ -253,6 +274,18 @@ export function createNextTasks({ deps, running, onLate }: NextTasksInput) {
   }
 
   return { begin, take, takeBack, takeBackWhere }
+}
+
+/** Whether the pools that wait with more urgent mail outnumber the free connections. */
+export function isOutranked(site: SitePools, state: Pool): boolean {
+  const own = state.waiting.peek()
+  if (own === undefined || site.pools.size === 1) return false
+  let connections = Math.max(0, site.allowed - site.open)
+  for (const other of site.pools.values()) {
+    const first = other === state ? undefined : other.waiting.peek()
+    if (first !== undefined && first.queueClass < own.queueClass) connections--
+  }
+  return connections < 0
 }
 
 function envelopeOf(

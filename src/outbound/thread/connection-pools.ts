@@ -19,20 +19,13 @@ import {
   type BegunTask,
   createNextTasks,
   createRunningTasks,
-  type NextTasksDeps,
-  type Runner,
-} from './begun-tasks.ts'
-import {
-  byUrgency,
-  closeConnection,
-  closeOldIdle,
-  closeOneIdle,
-  closeSession,
+  type IdleSession,
   isOutranked,
-  moveToEnd,
+  type NextTasksDeps,
   type Pool,
+  type Runner,
   type SitePools,
-} from './site-pools.ts'
+} from './begun-tasks.ts'
 import type { Tried, TryInput } from './try-task.ts'
 
 type ConnectionPoolsDeps = NextTasksDeps & {
@@ -264,4 +257,63 @@ function closeIdle(context: PoolsContext, idleMs: number): void {
       context.pools.delete(pool.key)
       site.pools.delete(pool.key)
     }
+}
+
+/** Returns the pools with waiting tasks: the most urgent first, equal ones in order. */
+function byUrgency(site: SitePools): Pool[] {
+  const busy = [...site.pools.values()].filter(({ waiting }) => waiting.size() > 0)
+  const rank = ({ waiting }: Pool) => waiting.peek()?.queueClass ?? 0
+  return busy.length < 2 ? busy : busy.sort((left, right) => rank(left) - rank(right))
+}
+
+/** Puts a pool behind the others if any of them has waiting tasks. Returns whether it did. */
+function moveToEnd(site: SitePools, state: Pool): boolean {
+  const isAlone = [...site.pools.values()].every(
+    (other) => other === state || other.waiting.size() === 0,
+  )
+  if (isAlone) return false
+  site.pools.delete(state.pool.key)
+  site.pools.set(state.pool.key, state)
+  return true
+}
+
+/** Frees one connection. The server gets QUIT, and its reply is not awaited. */
+function closeConnection(
+  deps: Pick<NextTasksDeps, 'warn'>,
+  site: SitePools,
+  session: SmtpSession | null,
+): void {
+  site.open--
+  if (session === null) return
+  closeSession(session).catch((error: unknown) => {
+    deps.warn(`a session could not be closed: ${describeError(error)}`)
+  })
+}
+
+async function closeSession(session: SmtpSession): Promise<void> {
+  if (session.isUsable) await session.quit()
+  else session.close()
+}
+
+/**
+ * Closes the session that has been idle for the longest time in the first pool that has one. Returns
+ * false if there is none.
+ */
+function closeOneIdle(deps: Pick<NextTasksDeps, 'warn'>, site: SitePools): boolean {
+  const pool = site.pools.values().find(({ idle }) => idle.length > 0)
+  const oldest = pool?.idle.shift()
+  if (oldest === undefined) return false
+  closeConnection(deps, site, oldest.session)
+  return true
+}
+
+/** Closes the sessions of a pool that were idle since `before`, epoch ms, or that have ended. */
+function closeOldIdle(
+  deps: Pick<NextTasksDeps, 'warn'>,
+  { site, state, before }: { site: SitePools; state: Pool; before: number },
+): void {
+  const isOld = ({ session, since }: IdleSession) => since <= before || !session.isUsable
+  const old = state.idle.filter(isOld)
+  state.idle = state.idle.filter((idleSession) => !isOld(idleSession))
+  for (const { session } of old) closeConnection(deps, site, session)
 }

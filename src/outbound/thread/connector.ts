@@ -5,15 +5,10 @@
 import { createSecureContext } from 'node:tls'
 import { now } from '../../base/clock.ts'
 import type { PoolSettings, ThreadSettings } from '../protocol.ts'
+import { type OpenResult, openSession, type SessionOptions } from '../smtp/open-session.ts'
 import { createKnownReplies } from '../smtp/reply-parser.ts'
-import {
-  type OpenResult,
-  openSession,
-  type SessionOptions,
-  type SmtpSession,
-} from '../smtp/session.ts'
+import { createPatientHosts, type SmtpSession } from '../smtp/session.ts'
 import type { SmarthostOptions } from '../smtp/smarthost-connection.ts'
-import { createPatientHosts } from '../smtp/transaction.ts'
 import type { OpenInput, TryDeps } from './try-task.ts'
 
 type Connector = Pick<TryDeps, 'open'> & {

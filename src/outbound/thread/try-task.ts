@@ -7,7 +7,6 @@
  */
 import type { Now } from '../../base/clock.ts'
 import { describeError } from '../../base/errors.ts'
-import type { PartFault } from '../../formats/compose/build-message.ts'
 import { classifyLocally } from '../../formats/replies/classify-reply.ts'
 import type { ReplyVerdict } from '../../formats/replies/reply.ts'
 import type { AttemptOutcome, AttemptStep } from '../attempt.ts'
@@ -22,10 +21,10 @@ import {
 import type { PoolSettings, SmtpTask, TaskResult } from '../protocol.ts'
 import type { LocalFamilies } from '../routing/addresses.ts'
 import { MAX_SMTP_SESSIONS, orderTargets, type Target } from '../routing/targets.ts'
-import type { OpenResult, SmtpSession } from '../smtp/session.ts'
-import type { NextMessage, SendResult } from '../smtp/transaction.ts'
-import type { RunningTask } from './begun-tasks.ts'
+import type { OpenResult } from '../smtp/open-session.ts'
+import type { NextMessage, SendResult, SmtpSession } from '../smtp/session.ts'
 import {
+  type BegunTask,
   type ComposeDeps,
   composeTask,
   isReady,
@@ -48,12 +47,9 @@ export type TryDeps = ComposeDeps & {
 }
 
 /** The values that the task shares with its thread are updated in place. */
-export type TryInput = RunningTask & {
+export type TryInput = BegunTask & {
   pool: PoolSettings
-  task: SmtpTask
   session: SmtpSession | null
-  /** The message of the task, if it was composed while the session sent the one before it. */
-  ready?: ReadyMessage | null
   /** The message that the session may open behind this one; it is sent next. */
   next?: () => NextMessage | null
 }
@@ -114,14 +110,18 @@ export async function tryTask(deps: TryDeps, input: TryInput): Promise<Tried> {
     const delayMs = AFTER_CUT_MS
     return { session: null, result: { task: task.task, kind: 'put back', delayMs, reason } }
   }
+  const { subject, faults } = composed
   return {
     session: takeUsable(attempt),
-    result: resultOf(task, outcome, {
-      beganAt,
-      subject: composed.subject,
-      faults: composed.faults,
+    result: {
+      task: task.task,
+      kind: 'attempted',
+      outcome,
+      subject,
+      faults,
+      startedAt: beganAt,
       brokenTls: brokenHost(attempt, outcome),
-    }),
+    },
   }
 }
 
@@ -283,19 +283,4 @@ function fault(deps: TryDeps, attempt: OpenAttempt, error: unknown): AttemptOutc
 
 function withdrawn({ task }: SmtpTask): TaskResult {
   return { task, kind: 'put back', delayMs: 0 }
-}
-
-type ResultInput = {
-  beganAt: number
-  subject?: string | null
-  faults?: readonly PartFault[]
-  brokenTls?: string | null
-}
-
-function resultOf(
-  { task }: SmtpTask,
-  outcome: AttemptOutcome,
-  { beganAt: startedAt, subject = null, faults = [], brokenTls = null }: ResultInput,
-): TaskResult {
-  return { task, kind: 'attempted', outcome, subject, faults, startedAt, brokenTls }
 }

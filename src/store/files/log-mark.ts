@@ -3,7 +3,7 @@
  * acknowledged are gone. Two files stand beside the database:
  *
  *   `.log-mark`   a server uses the log, or did not end cleanly
- *   `.log-lost`   the log was missing then; stays until the fence is set (`recovery/notice-lost-log.ts`)
+ *   `.log-lost`   the log was missing then; stays until the fence is set (`recovery/notice-older.ts`)
  *
  * SQLite leaves the log behind when its process is killed. Only the last connection that closes removes it,
  * after it has copied the log into the database. So the mark has the time of the last change that the

@@ -27,7 +27,9 @@ const { nativeBindingPath } = await import('../../../src/config/addon.ts')
 const { loadConfig } = await import('../../../src/config/load.ts')
 const { openCore } = await import('../../../src/core/open-core.ts')
 const { fenceDatabase } = await import('../../../src/features/operation/recovery/fence-database.ts')
-const { startGenerationWatch } = await import('../../../src/features/operation/recovery/watch.ts')
+const { startGenerationWatch } = await import(
+  '../../../src/features/operation/recovery/notice-older.ts'
+)
 const { silentLog } = await import('../../../src/base/log.ts')
 const { isServed } = await import('../../../src/store/files/is-served.ts')
 

@@ -137,7 +137,7 @@ test('only these files delete contacts or emails, and each keeps the ids', () =>
     deletes.test(readFileSync(path.join(root, file), 'utf8')),
   )
   assert.deepEqual(files.map((file) => file.replaceAll(path.sep, '/')).sort(), [
-    'features/operation/erasure/parts.ts',
+    'features/operation/erasure/erase-rows.ts',
     'features/people/area.ts',
     'features/people/contacts/write/delete.ts',
   ])

@@ -1,6 +1,6 @@
 /** What `pillarbox doctor` finds. */
 import assert from 'node:assert/strict'
-import type { CheckResult } from '../../../src/features/operation/doctor/outcome.ts'
+import type { CheckResult } from '../../../src/features/operation/doctor/check.ts'
 import { PATIENCE_MS } from '../../patience.ts'
 import type { Machine } from './machine.ts'
 

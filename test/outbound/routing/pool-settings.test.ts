@@ -1,9 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import {
-  createBrokenTls,
-  createSourceChooser,
-} from '../../../src/outbound/routing/pool-settings.ts'
+import { createBrokenTls, createSourceChooser } from '../../../src/outbound/routing/destinations.ts'
 
 test('without configured source addresses the system chooses one', () => {
   assert.deepEqual(createSourceChooser([], () => 0).choose('id', 'site'), {})

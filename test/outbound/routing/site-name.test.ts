@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { destinationKeyOf, siteOfHosts } from '../../../src/outbound/routing/mx-destination.ts'
+import { destinationKeyOf, siteOfHosts } from '../../../src/outbound/routing/find-destination.ts'
 import { findProvider } from '../../../src/outbound/routing/providers.ts'
 
 const cases: [string, string[], string][] = [

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { Envelope } from '../../../src/outbound/smtp/commands.ts'
-import { openSession, type SessionOptions } from '../../../src/outbound/smtp/session.ts'
-import { createPatientHosts, type NextMessage } from '../../../src/outbound/smtp/transaction.ts'
+import { openSession, type SessionOptions } from '../../../src/outbound/smtp/open-session.ts'
+import { createPatientHosts, type NextMessage } from '../../../src/outbound/smtp/session.ts'
 import {
   drop,
   type SinkCommand,

@@ -6,12 +6,12 @@ import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
 import type { CurrentStep } from '../../../src/outbound/attempt.ts'
 import type { Envelope } from '../../../src/outbound/smtp/commands.ts'
+import type { SendOptions } from '../../../src/outbound/smtp/session.ts'
 import {
   type SmarthostOptions,
   smarthostSecurity,
 } from '../../../src/outbound/smtp/smarthost-connection.ts'
 import { openSmarthostSession } from '../../../src/outbound/smtp/smarthost-session.ts'
-import type { SendOptions } from '../../../src/outbound/smtp/transaction.ts'
 import { makeCertificate } from '../../fakes/certificate.ts'
 import {
   drop,

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { outcomeOfLostThread } from '../../../src/outbound/outcomes.ts'
-import { createResultBatches } from '../../../src/outbound/packed-results.ts'
 import { MAX_BATCHED_RESULTS, type TaskResult } from '../../../src/outbound/protocol.ts'
+import { createResultBatches } from '../../../src/outbound/thread-messages.ts'
 
 const putBack = (task: number): TaskResult => ({ task, kind: 'put back' })
 const delivered = (task: number): TaskResult => ({

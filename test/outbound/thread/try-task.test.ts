@@ -115,7 +115,7 @@ type Attempt = {
   task?: SmtpTask
   deps?: Partial<TryDeps>
   withdrawal?: Withdrawal
-} & Pick<TryInput, 'ready' | 'next'>
+} & Partial<Pick<TryInput, 'ready' | 'next'>>
 
 const at = (verb: string, reply: string): SinkOptions => ({
   respond: (command) => (command.verb === verb ? reply : undefined),

@@ -27,7 +27,7 @@ export type TableDuties = {
  *
  *   reset     a reset and a deletion of the project erase them
  *   deletion  a reset keeps them
- *   first     with the queue, before all others (`operation/erasure/parts.ts`)
+ *   first     with the queue, before all others (`operation/erasure/erase-rows.ts`)
  *   owner     with the rows of another table
  *   never     they survive the project
  */

@@ -4,7 +4,7 @@
  * says when a suppression is held.
  */
 import { DAY_MS, formatInstant, formatOptionalInstant, HOUR_MS } from '../../../base/clock.ts'
-import { findMxDestination } from '../../../outbound/routing/mx-destination.ts'
+import { findMxDestination } from '../../../outbound/routing/find-destination.ts'
 import type { RowOf } from '../../../store/database.ts'
 import { and, asc, count, desc, eq, gte, inArray, sql } from '../../../store/drizzle.ts'
 import { heldSuppressions } from '../../../store/schema/suppressions.ts'

@@ -7,8 +7,9 @@
  *   return path   bounce.<domain>, else the server's own: `aspf=s` admits neither
  */
 import { getDomain } from 'tldts'
-import type { Check, CheckContext } from './check.ts'
 import {
+  type Check,
+  type CheckContext,
   type CheckPart,
   combine,
   failed,
@@ -17,7 +18,7 @@ import {
   skipInSandbox,
   skipped,
   warning,
-} from './outcome.ts'
+} from './check.ts'
 import { type CheckedDomain, countDomains } from './sender-domains.ts'
 
 const POLICIES: readonly string[] = ['none', 'quarantine', 'reject']

@@ -11,8 +11,8 @@ import { runFor, SYSTEM } from '../../../turns/owner.ts'
 import { type Loop, startLoop } from '../../../work/loop.ts'
 import type { Base } from '../../ground/base.ts'
 import { type Arrivals, createArrivals } from './arrivals.ts'
+import type { CheckResult, CheckStatus } from './check.ts'
 import type { DoctorDeps, Listeners } from './deps.ts'
-import type { CheckResult, CheckStatus } from './outcome.ts'
 import { type CheckRun, runChecks } from './run-checks.ts'
 
 const GAUGE_VALUES: Partial<Record<CheckStatus, number>> = { ok: 0, warning: 1, failed: 2 }

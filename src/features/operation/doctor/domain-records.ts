@@ -5,8 +5,9 @@
 import { createReturnPathLocalPart } from '../../../formats/signed-tokens.ts'
 import { describeProbeReply } from '../../../outbound/probe/probe-smtp.ts'
 import { newId } from '../../../store/ids.ts'
-import type { Check, CheckContext } from './check.ts'
 import {
+  type Check,
+  type CheckContext,
   type CheckOutcome,
   type CheckPart,
   combine,
@@ -16,7 +17,7 @@ import {
   skipInSandbox,
   skipped,
   warning,
-} from './outcome.ts'
+} from './check.ts'
 import { type CheckedDomain, countDomains } from './sender-domains.ts'
 
 const MAX_SHOWN_KEY = 120

@@ -8,18 +8,29 @@ import { describeError } from '../../../base/errors.ts'
 import { createProbes, withinLimit } from '../../../outbound/probe/probes.ts'
 import { readSpace } from '../../../store/files/disk.ts'
 import type { Base } from '../../ground/base.ts'
-import { blocklistsCheck, reverseDnsCheck } from './addresses.ts'
-import { backupCheck, oldestDueCheck } from './ages.ts'
-import { baseUrlCheck, oneClickCheck } from './base-url.ts'
-import { certificatesCheck, starttlsCheck } from './certificates.ts'
-import type { Check, CheckContext } from './check.ts'
+import {
+  type Check,
+  type CheckContext,
+  type CheckOutcome,
+  type CheckResult,
+  skipped,
+  toCheckResult,
+  warning,
+} from './check.ts'
 import type { DoctorDeps } from './deps.ts'
 import { dmarcCheck } from './dmarc.ts'
 import { dkimCheck, returnPathCheck } from './domain-records.ts'
+import { blocklistsCheck, reverseDnsCheck, smtpEgressCheck } from './egress.ts'
 import { createFacts } from './facts.ts'
-import { clockCheck, diskSpaceCheck, inodesCheck, walCheck } from './machine.ts'
-import { type CheckOutcome, type CheckResult, skipped, toCheckResult, warning } from './outcome.ts'
-import { smtpEgressCheck } from './smtp-egress.ts'
+import { baseUrlCheck, certificatesCheck, oneClickCheck, starttlsCheck } from './listeners.ts'
+import {
+  backupCheck,
+  clockCheck,
+  diskSpaceCheck,
+  inodesCheck,
+  oldestDueCheck,
+  walCheck,
+} from './machine.ts'
 import { spfCheck } from './spf.ts'
 
 type CommandDeps = Pick<Base, 'config' | 'keyring' | 'store' | 'resolver' | 'now' | 'log'> &

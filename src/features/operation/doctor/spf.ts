@@ -5,8 +5,9 @@
  */
 import { SECOND_MS } from '../../../base/clock.ts'
 import { type ProbeDns, withinLimit } from '../../../outbound/probe/probes.ts'
-import type { Check, CheckContext } from './check.ts'
 import {
+  type Check,
+  type CheckContext,
   type CheckOutcome,
   type CheckPart,
   combine,
@@ -16,7 +17,7 @@ import {
   skipped,
   skipUnlessDirect,
   warning,
-} from './outcome.ts'
+} from './check.ts'
 import { type CheckedDomain, countDomains } from './sender-domains.ts'
 
 /** RFC 7208 section 4.6.4. */

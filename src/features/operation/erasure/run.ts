@@ -2,7 +2,13 @@
  * The jobs that erase a project. They delete its rows, look again for rows that came in meanwhile, and
  * finish in the transaction that finds none. All that they know is in the database: a job that was
  * interrupted begins again, and finds only what is left.
+ *
+ * Waits until followers have counted events that an erasure takes away: the figures of reputation, so that
+ * a reset cannot hide bounces and complaints, and billing, so that no email goes without being charged.
  */
+import { setTimeout as sleep } from 'node:timers/promises'
+
+import { SECOND_MS } from '../../../base/clock.ts'
 import { selectLastNumber } from '../../../store/dialect.ts'
 import { and, eq, isNull, sql } from '../../../store/drizzle.ts'
 import { projects } from '../../../store/schema/accounts.ts'
@@ -12,11 +18,19 @@ import type { Tx } from '../../../store/write/transaction.ts'
 import type { RunningJob } from '../../../work/jobs/run.ts'
 import type { Base } from '../../ground/base.ts'
 import type { PartValues, TablePart } from '../../ground/manifest/part.ts'
-import { eraseContents, eraseInboundMessages } from './erase-mail.ts'
-import { createEraser, type Eraser, type EraserDeps } from './eraser.ts'
+import {
+  CONTENTS,
+  createEraser,
+  type Eraser,
+  type EraserDeps,
+  eraseContents,
+  eraseInboundMessages,
+  findUnbilled,
+  listParts,
+  QUEUE,
+  UNBILLED,
+} from './erase-rows.ts'
 import type { ErasurePayload } from './kinds.ts'
-import { CONTENTS, listParts, QUEUE, UNBILLED } from './parts.ts'
-import { untilBilled, untilCounted } from './until-counted.ts'
 
 type Deps = EraserDeps & Pick<Base, 'directory' | 'duties'>
 type Project = typeof projects.$inferSelect
@@ -161,4 +175,71 @@ async function finishReset(
     })
     .where(and(eq(projects.id, id), isNull(projects.deletedAt)))
   tx.afterCommit(directory.drop)
+}
+
+/**
+ * A follower that stands still for this long is failing, and its failures are in the log. It must
+ * not keep a project closed.
+ */
+const STANDSTILL_MS = 5 * SECOND_MS
+const POLL_MS = 50
+
+type WaitDeps = Pick<Base, 'store' | 'log'>
+type Wait = { signal: AbortSignal; standstillMs?: number }
+type Place = { seq: number }
+
+/** The place of the follower for the reputation of projects; no row if there is none. */
+const findPlace = statement<Place & { newest: number | null }>(
+  () => sql`select seq, (select max(seq) from events) as newest
+    from event_followers where name = 'reputation'`,
+)
+
+const findBilling = statement<Place>(
+  () => sql`select seq from event_followers where name = 'billing'`,
+)
+
+export async function untilCounted({ store, log }: WaitDeps, wait: Wait): Promise<void> {
+  const aim = (await store.read.find(findPlace))?.newest ?? 0
+  const isDone = await poll(wait, async () => {
+    const place = await store.read.find(findPlace)
+    return place === undefined || place.seq >= aim ? undefined : place
+  })
+  if (!isDone) {
+    log.warn({ aim }, 'a reset did not wait until the reputation had counted all events')
+  }
+}
+
+/**
+ * Waits until billing has counted the project's events that were deleted before.
+ * @returns false when billing stands still
+ */
+export async function untilBilled(
+  { store, log }: WaitDeps,
+  { projectId, ...wait }: Wait & { projectId: string },
+): Promise<boolean> {
+  const isDone = await poll(wait, async () => {
+    const left = await store.read.find(findUnbilled, { projectId })
+    return left && store.read.find(findBilling)
+  })
+  if (!isDone) {
+    log.warn({ projectId }, 'billing has not counted all events of an erased project')
+  }
+  return isDone
+}
+
+/** `findPlace`: where the follower is; undefined when it is far enough. */
+async function poll(
+  { signal, standstillMs = STANDSTILL_MS }: Wait,
+  findPlace: () => Promise<Place | undefined>,
+): Promise<boolean> {
+  let last = -1
+  let movedAt = performance.now()
+  for (;;) {
+    const place = await findPlace()
+    if (place === undefined) return true
+    if (place.seq > last) movedAt = performance.now()
+    else if (performance.now() - movedAt > standstillMs) return false
+    last = place.seq
+    await sleep(POLL_MS, undefined, { signal })
+  }
 }

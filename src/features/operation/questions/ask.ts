@@ -10,7 +10,7 @@ import { newId } from '../../../store/ids.ts'
 import { serverQuestions } from '../../../store/schema/service.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Base } from '../../ground/base.ts'
-import type { AnswerOf, QuestionKind, QuestionOf, StoredAnswer } from './questions.ts'
+import type { AnswerOf, QuestionKind, QuestionOf, StoredAnswer } from './answer.ts'
 
 /** `none`: no server runs. `silent`: a server runs and has not answered in time. */
 type Asked<Answer> =

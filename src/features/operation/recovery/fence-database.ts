@@ -14,7 +14,7 @@ import { listFences } from '../../ground/fence/rows.ts'
 import { setFence, setFenceForLog, setFenceIfOlder } from '../../ground/fence/set.ts'
 import { settleFenced } from '../../mail/messages/fenced/settle.ts'
 import { recoverLeases } from '../../mail/messages/queue/leases.ts'
-import { countFenced, type FencedCounts } from './count-fenced.ts'
+import { countFenced, type FencedCounts } from './release.ts'
 
 export type FenceDeps = Pick<Base, 'store' | 'duties' | 'config' | 'directory' | 'now' | 'log'>
 
@@ -50,7 +50,7 @@ export async function fenceOlderDatabase(
   return fence && holdMail(deps, fence.generation, { cause, isAlone: true })
 }
 
-/** Fences a database whose log was lost (`notice-lost-log.ts`), in the same way. */
+/** Fences a database whose log was lost (`notice-older.ts`), in the same way. */
 export async function fenceWithoutLog(
   deps: FenceDeps,
   { by, servedAt }: { by: 'start' | 'command'; servedAt: number },

@@ -1,10 +1,21 @@
 /**
- * A campaign: how it is found, how the API shows it, and the words about its status that other files share.
+ * A campaign: how it is found, how the API shows it, the words about its status that other files share,
+ * and the unfinished campaigns that refer to an object.
  */
 import { formatInstant, formatOptionalInstant, HOUR_MS } from '../../../base/clock.ts'
 import { AppError } from '../../../base/errors.ts'
 import type { CampaignRecord } from '../../../records/campaign.ts'
-import { and, eq, getTableColumns, type SQL } from '../../../store/drizzle.ts'
+import { contains } from '../../../store/dialect.ts'
+import {
+  and,
+  asc,
+  eq,
+  getTableColumns,
+  inArray,
+  isNotNull,
+  type SQL,
+  sql,
+} from '../../../store/drizzle.ts'
 import {
   type Campaign,
   type CampaignProgress,
@@ -14,7 +25,10 @@ import {
 import { segments } from '../../../store/schema/segments.ts'
 import type { CampaignStatus, UsageCategory } from '../../../store/schema/words.ts'
 import { parameter, statement } from '../../../store/statement.ts'
-import type { Tx } from '../../../store/write/transaction.ts'
+import type { Queries, Tx } from '../../../store/write/transaction.ts'
+import type { Condition } from '../../ground/conditions/condition.ts'
+import type { Reference, ReferenceQuery, ReferenceSource } from '../../ground/manifest/reference.ts'
+import { doesRefer } from '../../ground/references/registry.ts'
 import { categoryOf } from '../../ground/usage/categories.ts'
 
 /** A campaign of a project. Another project's campaign counts as unknown. */
@@ -181,4 +195,71 @@ export function wrongStatus(status: CampaignStatus, cannot: string): AppError {
 /** Returns the usage category of a campaign's emails: those of a TRANSACTIONAL campaign are transactional. */
 export function usageCategoryOf({ type }: Pick<Campaign, 'type'>): UsageCategory {
   return categoryOf(type === 'TRANSACTIONAL' ? 'TRANSACTIONAL' : 'CAMPAIGN')
+}
+
+export const CAMPAIGN_REFERENCES: readonly ReferenceSource[] = [
+  {
+    column: 'campaigns.audience_condition',
+    label: 'campaigns',
+    refersTo: ['segment', 'event', 'data field', 'standard field'],
+    find: findReferringByCondition,
+  },
+  {
+    column: 'campaigns.segment_id',
+    label: 'campaigns',
+    refersTo: ['segment'],
+    find: (queries, query) =>
+      query.referent.kind === 'segment'
+        ? findReferring(queries, query, eq(campaigns.segmentId, query.referent.id))
+        : Promise.resolve([]),
+  },
+  {
+    column: 'campaigns.from_domain',
+    label: 'campaigns',
+    refersTo: ['sending domain'],
+    find: (queries, query) =>
+      query.referent.kind === 'sending domain'
+        ? findReferring(queries, query, eq(campaigns.fromDomain, query.referent.domain))
+        : Promise.resolve([]),
+  },
+]
+
+/** A campaign that was sent or cancelled uses nothing any more. */
+const isUnfinished = inArray(campaigns.status, ['DRAFT', 'SCHEDULED', 'SENDING'])
+
+async function findReferring(
+  queries: Queries,
+  { projectId, limit }: ReferenceQuery,
+  condition: SQL,
+): Promise<Reference[]> {
+  return queries
+    .select({ id: campaigns.id, name: campaigns.name })
+    .from(campaigns)
+    .where(and(eq(campaigns.projectId, projectId), isUnfinished, condition))
+    .orderBy(asc(campaigns.createdAt), asc(campaigns.id))
+    .limit(limit ?? Number.MAX_SAFE_INTEGER)
+}
+
+async function findReferringByCondition(
+  queries: Queries,
+  { projectId, referent, limit }: ReferenceQuery,
+): Promise<Reference[]> {
+  const rows = await queries
+    .select({ id: campaigns.id, name: campaigns.name, condition: campaigns.audienceCondition })
+    .from(campaigns)
+    .where(
+      and(
+        eq(campaigns.projectId, projectId),
+        isUnfinished,
+        isNotNull(campaigns.audienceCondition),
+        referent.kind === 'segment'
+          ? contains(sql`lower(${campaigns.audienceCondition})`, referent.id)
+          : undefined,
+      ),
+    )
+    .orderBy(asc(campaigns.createdAt), asc(campaigns.id))
+  return rows
+    .filter(({ condition }) => doesRefer(condition as Condition, referent))
+    .slice(0, limit)
+    .map(({ id, name }) => ({ id, name }))
 }

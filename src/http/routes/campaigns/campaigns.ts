@@ -5,9 +5,10 @@ import { withEnd } from '../../../features/ground/listing.ts'
 import {
   archiveCampaign,
   bulkUpdateCampaigns,
+  createCampaign,
   deleteCampaign,
-} from '../../../features/outreach/campaigns/archive-or-delete.ts'
-import { createCampaign, duplicateCampaign } from '../../../features/outreach/campaigns/create.ts'
+  duplicateCampaign,
+} from '../../../features/outreach/campaigns/create-or-delete.ts'
 import { listCampaigns, loadShownCampaign } from '../../../features/outreach/campaigns/show.ts'
 import { updateCampaign } from '../../../features/outreach/campaigns/update.ts'
 import { bulkChange, bulkResult } from '../../../records/bulk.ts'
@@ -24,10 +25,10 @@ import {
   newCampaign,
 } from '../../../records/campaign-request.ts'
 import { numbersOf, PAGING_TEXT, pagingOf } from '../../../records/page.ts'
+import { warnOfForeign } from '../../edit-warnings.ts'
 import { readIfMatch } from '../../exchange/if-match.ts'
 import { largeJson, RECORD_ANSWER_BYTES } from '../../exchange/large-json.ts'
 import { LIST_ANSWER_BYTES, pageResponse, wholeResponse } from '../../exchange/list-response.ts'
-import { warnOfForeign } from '../../foreign-placeholders.ts'
 import { type HttpResponse, json } from '../../response.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'
 import { uuidKeyOf } from '../../uuid-key.ts'

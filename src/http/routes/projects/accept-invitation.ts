@@ -3,7 +3,7 @@ import { acceptInvitation } from '../../../features/tenancy/accounts/invitations
 import { enveloped } from '../../../records/envelope.ts'
 import { acceptedInvitation, invitationAcceptance, memberExample } from '../../../records/member.ts'
 import { loginCookies } from '../../exchange/cookies.ts'
-import { clientOf, findSessionUser } from '../../exchange/optional-session.ts'
+import { clientOf, findSessionUser } from '../../exchange/session.ts'
 import { readerLanguage } from '../../pages/reader-language.ts'
 import { json } from '../../response.ts'
 import { openOperation, type RouteDeps } from '../../route.ts'

@@ -14,7 +14,7 @@ import {
 } from '../../../records/login.ts'
 import { MAX_ACCOUNT_BYTES } from '../../body/account-bytes.ts'
 import { sessionCookie } from '../../exchange/cookies.ts'
-import { guesserOf } from '../../exchange/guesser.ts'
+import { guesserOf } from '../../exchange/session.ts'
 import { json, noContent } from '../../response.ts'
 import { type RouteDeps, type UserCall, userOperation } from '../../route.ts'
 import { whileClientWaits } from '../../server/client-gone.ts'

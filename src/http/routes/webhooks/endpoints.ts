@@ -17,9 +17,9 @@ import {
   previousSecretUntil,
   signingSecret,
 } from '../../../records/webhook-endpoint.ts'
+import { warnOfSilentEvents } from '../../edit-warnings.ts'
 import { json, noContent } from '../../response.ts'
 import { projectOperation, type RawCall, type RouteDeps } from '../../route.ts'
-import { warnOfSilentEvents } from '../../silent-events.ts'
 import { uuidKeyOf } from '../../uuid-key.ts'
 import { endpointChanges, newEndpoint, shownTo } from './fields.ts'
 

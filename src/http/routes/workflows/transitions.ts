@@ -6,12 +6,11 @@ import {
   insertStep as insert,
 } from '../../../features/outreach/workflows/definition/add-step.ts'
 import { stepRecord, transitionRecord } from '../../../records/workflow.ts'
+import { eventOf, warnOfLiveError, warnOfSilentEvents } from '../../edit-warnings.ts'
 import { readIfMatch } from '../../exchange/if-match.ts'
 import { largeJson, RECORD_ANSWER_BYTES } from '../../exchange/large-json.ts'
-import { warnOfLiveError } from '../../live-errors.ts'
 import { json, noContent } from '../../response.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'
-import { eventOf, warnOfSilentEvents } from '../../silent-events.ts'
 import { editedKeyOf, uuidParameterOf, viewedKeyOf } from '../../uuid-key.ts'
 import * as examples from './examples.ts'
 import { insertedStep, newTransition } from './fields.ts'

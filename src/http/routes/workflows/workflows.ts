@@ -10,10 +10,12 @@ import {
   bulkUpdateWorkflows,
   deleteWorkflow,
 } from '../../../features/outreach/workflows/definition/delete.ts'
+import { updateWorkflow } from '../../../features/outreach/workflows/definition/edit.ts'
 import { listWorkflowFields } from '../../../features/outreach/workflows/definition/fields.ts'
-import { listWorkflows } from '../../../features/outreach/workflows/definition/list.ts'
-import { updateWorkflow } from '../../../features/outreach/workflows/definition/update.ts'
-import { loadWorkflowDetail } from '../../../features/outreach/workflows/definition/view.ts'
+import {
+  listWorkflows,
+  loadWorkflowDetail,
+} from '../../../features/outreach/workflows/definition/view.ts'
 import { MAX_CONFIGS_BYTES } from '../../../features/outreach/workflows/limits.ts'
 import { bulkChange, bulkResult } from '../../../records/bulk.ts'
 import { eventName } from '../../../records/event.ts'
@@ -25,12 +27,12 @@ import {
   workflowPage,
   workflowQuery,
 } from '../../../records/workflow.ts'
+import { eventOf, warnOfSilentEvents } from '../../edit-warnings.ts'
 import { readIfMatch } from '../../exchange/if-match.ts'
 import { largeJson, RECORD_ANSWER_BYTES } from '../../exchange/large-json.ts'
 import { LIST_ANSWER_BYTES, pageResponse, wholeResponse } from '../../exchange/list-response.ts'
 import { type HttpResponse, json, noContent } from '../../response.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'
-import { eventOf, warnOfSilentEvents } from '../../silent-events.ts'
 import { editedKeyOf, uuidKeyOf, viewedKeyOf } from '../../uuid-key.ts'
 import * as examples from './examples.ts'
 import { newWorkflow, workflowChanges } from './fields.ts'

@@ -5,10 +5,10 @@ import path from 'node:path'
 import { test } from 'node:test'
 import { checkCertificates } from '../../../../src/config/certificates/check.ts'
 import type { SettingValues } from '../../../../src/config/settings.ts'
-import { certificatesCheck } from '../../../../src/features/operation/doctor/certificates.ts'
 import type { CheckContext } from '../../../../src/features/operation/doctor/check.ts'
 import type { DoctorDeps } from '../../../../src/features/operation/doctor/deps.ts'
 import { createFacts } from '../../../../src/features/operation/doctor/facts.ts'
+import { certificatesCheck } from '../../../../src/features/operation/doctor/listeners.ts'
 import { makeCertificate } from '../../../fakes/certificate.ts'
 
 const NOBODY = 65534

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { HOUR_MS, MINUTE_MS } from '../../../../src/base/clock.ts'
 import { createHealth } from '../../../../src/base/health.ts'
+import type { CheckResult, CheckStatus } from '../../../../src/features/operation/doctor/check.ts'
 import { createDoctor } from '../../../../src/features/operation/doctor/doctor.ts'
-import type { CheckResult, CheckStatus } from '../../../../src/features/operation/doctor/outcome.ts'
 import type { CheckRun } from '../../../../src/features/operation/doctor/run-checks.ts'
 
 const LISTENERS = {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { before, type TestContext, test } from 'node:test'
 import { DAY_MS } from '../../../../src/base/clock.ts'
-import type { CheckId, CheckStatus } from '../../../../src/features/operation/doctor/outcome.ts'
+import type { CheckId, CheckStatus } from '../../../../src/features/operation/doctor/check.ts'
 import type { CertificateOptions } from '../../../fakes/certificate.ts'
 import { cleanUpAfterFile } from '../../../file-cleanup.ts'
 import {

@@ -15,12 +15,13 @@ import {
   listErasedTables,
   listParts,
   QUEUE,
-} from '../../../../src/features/operation/erasure/parts.ts'
-import { runDeletion, runReset } from '../../../../src/features/operation/erasure/run.ts'
+} from '../../../../src/features/operation/erasure/erase-rows.ts'
 import {
+  runDeletion,
+  runReset,
   untilBilled,
   untilCounted,
-} from '../../../../src/features/operation/erasure/until-counted.ts'
+} from '../../../../src/features/operation/erasure/run.ts'
 import { updateProject } from '../../../../src/features/tenancy/accounts/projects/projects.ts'
 import type { Statement } from '../../../../src/store/database.ts'
 import { eq, sql } from '../../../../src/store/drizzle.ts'

@@ -10,7 +10,7 @@ import {
   listErasedTables,
   listParts,
   QUEUE,
-} from '../../../../src/features/operation/erasure/parts.ts'
+} from '../../../../src/features/operation/erasure/erase-rows.ts'
 import { exportProject } from '../../../../src/features/operation/export/export-project.ts'
 import { listExported, listLeftOut } from '../../../../src/features/operation/export/tables.ts'
 import { listSealed } from '../../../../src/features/operation/seals/seals.ts'

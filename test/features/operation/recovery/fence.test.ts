@@ -16,8 +16,8 @@ import { settleFenced } from '../../../../src/features/mail/messages/fenced/sett
 import { cancelEmails, retryEmails } from '../../../../src/features/mail/messages/queue/operate.ts'
 import { startQueue } from '../../../../src/features/mail/messages/queue/queue.ts'
 import { fenceDatabase } from '../../../../src/features/operation/recovery/fence-database.ts'
+import { startGenerationWatch } from '../../../../src/features/operation/recovery/notice-older.ts'
 import { releaseFences } from '../../../../src/features/operation/recovery/release.ts'
-import { startGenerationWatch } from '../../../../src/features/operation/recovery/watch.ts'
 import {
   findNextDueCampaign,
   listDueCampaigns,

@@ -4,10 +4,12 @@ import { utimes, writeFile } from 'node:fs/promises'
 import { type TestContext, test } from 'node:test'
 import type { CheckContext } from '../../../../src/features/operation/doctor/check.ts'
 import { walCheck } from '../../../../src/features/operation/doctor/machine.ts'
-import { noticeLostLog } from '../../../../src/features/operation/recovery/notice-lost-log.ts'
-import { refuseOlderDatabase } from '../../../../src/features/operation/recovery/notice-older.ts'
+import {
+  noticeLostLog,
+  refuseOlderDatabase,
+  startGenerationWatch,
+} from '../../../../src/features/operation/recovery/notice-older.ts'
 import { releaseFences } from '../../../../src/features/operation/recovery/release.ts'
-import { startGenerationWatch } from '../../../../src/features/operation/recovery/watch.ts'
 import { sql } from '../../../../src/store/drizzle.ts'
 import { addProject, openTestCore, START, type TestCore } from '../../../core.ts'
 

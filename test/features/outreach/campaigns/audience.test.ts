@@ -6,7 +6,7 @@ import {
   viewAudience,
 } from '../../../../src/features/outreach/campaigns/audience/count.ts'
 import { countUncounted } from '../../../../src/features/outreach/campaigns/audience/total-recipients.ts'
-import { createCampaign } from '../../../../src/features/outreach/campaigns/create.ts'
+import { createCampaign } from '../../../../src/features/outreach/campaigns/create-or-delete.ts'
 import { updateCampaign } from '../../../../src/features/outreach/campaigns/update.ts'
 import { addMembers } from '../../../../src/features/people/segments/edit-members.ts'
 import { createSegment } from '../../../../src/features/people/segments/edit-segment.ts'

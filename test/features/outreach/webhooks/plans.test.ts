@@ -1,9 +1,11 @@
 /** The sender asks often, and a million deliveries may wait: indexes must answer. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { listOfStatus } from '../../../../src/features/outreach/webhooks/deliveries/deliveries.ts'
+import {
+  listAgedDeliveries,
+  listOfStatus,
+} from '../../../../src/features/outreach/webhooks/deliveries/deliveries.ts'
 import { listReplayed } from '../../../../src/features/outreach/webhooks/deliveries/replay-range.ts'
-import { listAgedDeliveries } from '../../../../src/features/outreach/webhooks/deliveries/retention.ts'
 import {
   deleteDeliveryBatch,
   failBatch,

@@ -3,8 +3,8 @@ import { test } from 'node:test'
 import { Webhook } from 'standardwebhooks'
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../../src/base/clock.ts'
 import { createSchedule } from '../../../../src/core/areas.ts'
+import { deleteExpiredDeliveries } from '../../../../src/features/outreach/webhooks/deliveries/deliveries.ts'
 import { replayDelivery } from '../../../../src/features/outreach/webhooks/deliveries/replay.ts'
-import { deleteExpiredDeliveries } from '../../../../src/features/outreach/webhooks/deliveries/retention.ts'
 import {
   createEndpoint,
   rotateEndpointSecret,

@@ -8,7 +8,7 @@ import {
   deleteAddresses,
 } from '../../../../src/features/mail/suppressions/suppressions.ts'
 import { createStepValues } from '../../../../src/features/outreach/workflows/engine/step-values.ts'
-import { updateContactOfStep as runUpdateStep } from '../../../../src/features/outreach/workflows/engine/steps/update-contact.ts'
+import { updateContactOfStep as runUpdateStep } from '../../../../src/features/outreach/workflows/engine/steps/steps.ts'
 import { createTurnChanges } from '../../../../src/features/outreach/workflows/engine/turn-changes.ts'
 import type { StepCall } from '../../../../src/features/outreach/workflows/engine/walk.ts'
 import type { StepOf } from '../../../../src/features/outreach/workflows/graph/step-config.ts'
@@ -174,7 +174,7 @@ export const DEFAULTS: Record<string, Way> = {
   'import-export/import-contacts: without the column': (sender, { email }) =>
     file(sender, `email,plan\n${email},pro\n`),
   'contacts/bulk/bulk-job: subscribe': (sender, { email }) => bulk(sender, email),
-  'workflows/engine/steps/update-contact: subscribe': (sender, { email }) => runStep(sender, email),
+  'workflows/engine/steps/steps: subscribe': (sender, { email }) => runStep(sender, email),
   'contacts/write/update: another contact gets the address': async ({ core, project }, person) => {
     const key = { projectId: project.id, address: address(`${newId()}@dest.test`) }
     const { contact } = await upsertContact(core, { ...key, subscribed: true })

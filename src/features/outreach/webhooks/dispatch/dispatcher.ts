@@ -1,5 +1,5 @@
 /**
- * Sends the tasks of a source (`task-source.ts`), many at a time, each line by itself (`task-lines.ts`). The
+ * Sends the tasks of a source, many at a time, each line by itself (`tasks.ts`). The
  * tasks of a line start in order, and one that fails holds back no other.
  *
  * Memory is bounded however many tasks wait: a line reads a small page of them when it may start
@@ -16,8 +16,16 @@ import { MINUTE_MS, type Now, SECOND_MS } from '../../../../base/clock.ts'
 import { describeError } from '../../../../base/errors.ts'
 import type { Log } from '../../../../base/log.ts'
 import { startLoop } from '../../../../work/loop.ts'
-import { createTaskLines, nextWidth, type Started, type TaskLine } from './task-lines.ts'
-import type { DispatchResult, Task, TaskKey, TaskSource } from './task-source.ts'
+import {
+  createTaskLines,
+  type DispatchResult,
+  nextWidth,
+  type Started,
+  type Task,
+  type TaskKey,
+  type TaskLine,
+  type TaskSource,
+} from './tasks.ts'
 
 export type Dispatcher = {
   /** Tells that tasks of the key are due at `dueAt`. */

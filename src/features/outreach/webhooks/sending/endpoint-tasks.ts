@@ -17,13 +17,7 @@ import { parameter, statement } from '../../../../store/statement.ts'
 import { type Pace, sweep } from '../../../../work/sweep.ts'
 import type { Base } from '../../../ground/base.ts'
 import { findFence } from '../../../ground/fence/rows.ts'
-import {
-  inTurn,
-  type Taken,
-  type TakeQuery,
-  type Task,
-  type TaskKey,
-} from '../dispatch/task-source.ts'
+import { inTurn, type Taken, type TakeQuery, type Task, type TaskKey } from '../dispatch/tasks.ts'
 import { openSigningKeys } from '../signing.ts'
 import { isReceivedMail, MAX_RECEIVED_BYTES, readEvents, type WaitingEvent } from './event-rows.ts'
 

@@ -1,5 +1,138 @@
-/** Finds the cycles of workflows that start each other, through one of them. */
-import type { Maker } from './makers.ts'
+/**
+ * The workflows of a project with the events that their executions make, and the cycles of workflows that start
+ * each other.
+ *
+ * The events are those of executions themselves, of the mail that they send, and of the contacts that they
+ * change, also of the segments that contacts enter and leave by that.
+ */
+import { and, eq, inArray, isNull } from '../../../../store/drizzle.ts'
+import { type Segment, segments } from '../../../../store/schema/segments.ts'
+import { workflowSteps, workflows } from '../../../../store/schema/workflows.ts'
+import type { Queries } from '../../../../store/write/transaction.ts'
+import {
+  type Condition,
+  type ConditionReferences,
+  listReferences,
+} from '../../../ground/conditions/condition.ts'
+import { MAIL_EVENTS } from '../../../ground/events/reserved.ts'
+import { segmentEvent } from '../../../people/segments/slug.ts'
+import type { UpdateContactConfig } from '../graph/step-config.ts'
+
+type Maker = {
+  id: string
+  name: string
+  /** As stored; null if no event starts it. */
+  triggerEvent: string | null
+  /** The names of the events, as stored. */
+  makes: ReadonlySet<string>
+}
+
+/** What the steps of a workflow do to contacts. */
+type Changes = { keys: Set<string>; columns: Set<string>; events: Set<string> }
+type AskingSegment = Pick<Segment, 'id' | 'name' | 'hasMembershipEvents'> & {
+  asks: ConditionReferences
+}
+
+const OF_EXECUTIONS = ['workflow.started', 'workflow.completed']
+
+const OF_ACTION = {
+  none: [],
+  subscribe: ['contact.subscribed'],
+  unsubscribe: ['contact.unsubscribed'],
+} as const
+
+/** Returns the workflows, oldest first. */
+export async function loadMakers(queries: Queries, projectId: string): Promise<Maker[]> {
+  const { id, name, triggerEvent } = workflows
+  const rows = await queries
+    .select({ id, name, triggerEvent })
+    .from(workflows)
+    .where(and(eq(workflows.projectId, projectId), isNull(workflows.deletedAt)))
+    .orderBy(workflows.createdAt, workflows.id)
+  const changes = await loadChanges(queries, projectId)
+  const asking = await loadSegments(queries, projectId)
+  return rows.map((row) => ({ ...row, makes: withSegments(changes.get(row.id), asking) }))
+}
+
+async function loadChanges(queries: Queries, projectId: string): Promise<Map<string, Changes>> {
+  const { workflowId, type, config } = workflowSteps
+  const steps = await queries
+    .select({ workflowId, type, config })
+    .from(workflowSteps)
+    .where(
+      and(
+        eq(workflowSteps.projectId, projectId),
+        inArray(type, ['SEND_EMAIL', 'UPDATE_CONTACT']),
+        isNull(workflowSteps.removedAt),
+      ),
+    )
+    .groupBy(workflowId, type, config)
+  const all = new Map<string, Changes>()
+  for (const step of steps) {
+    const own = all.get(step.workflowId) ?? noChanges()
+    all.set(step.workflowId, own)
+    // Also clicks and complaints: people make them, and they start workflows all the same.
+    if (step.type === 'SEND_EMAIL') for (const name of MAIL_EVENTS) own.events.add(name)
+    else addUpdate(own, step.config as UpdateContactConfig)
+  }
+  return all
+}
+
+function noChanges(): Changes {
+  return { keys: new Set(), columns: new Set(), events: new Set(OF_EXECUTIONS) }
+}
+
+function addUpdate(
+  { keys, columns, events }: Changes,
+  { updates = {}, subscriptionAction = 'none' }: UpdateContactConfig,
+): void {
+  for (const key of Object.keys(updates)) keys.add(key)
+  columns.add('updatedAt')
+  for (const name of OF_ACTION[subscriptionAction]) events.add(name)
+  if (subscriptionAction !== 'none') columns.add('subscribed')
+}
+
+async function loadSegments(queries: Queries, projectId: string): Promise<AskingSegment[]> {
+  const { id, name, hasMembershipEvents, condition } = segments
+  const rows = await queries
+    .select({ id, name, hasMembershipEvents, condition })
+    .from(segments)
+    .where(and(eq(segments.projectId, projectId), eq(segments.type, 'DYNAMIC')))
+  return rows.map(({ condition: stored, ...row }) => {
+    const isReadable = typeof stored === 'object' && stored !== null
+    const asks = listReferences((isReadable ? stored : { groups: [] }) as Condition)
+    return { ...row, asks }
+  })
+}
+
+/**
+ * Adds the events of segments that ask for what changes, and of segments that ask for those
+ * segments.
+ */
+function withSegments(
+  { keys, columns, events }: Changes = noChanges(),
+  asking: readonly AskingSegment[],
+): Set<string> {
+  const makes = new Set(events)
+  const moved = new Set<string>()
+  for (let isDone = false; !isDone; ) {
+    isDone = true
+    for (const { asks, ...segment } of asking) {
+      const isMoved =
+        asks.keys.some((key) => keys.has(key)) ||
+        asks.columns.some((column) => columns.has(column)) ||
+        asks.events.some((name) => makes.has(name)) ||
+        asks.segments.some((id) => moved.has(id))
+      if (!isMoved || moved.has(segment.id)) continue
+      moved.add(segment.id)
+      isDone = false
+      if (!segment.hasMembershipEvents) continue
+      makes.add(segmentEvent(segment, 'entry'))
+      makes.add(segmentEvent(segment, 'exit'))
+    }
+  }
+  return makes
+}
 
 /** A workflow, and its event that starts the next one; the event of the last one starts the first. */
 type Link = { name: string; event: string }

@@ -19,12 +19,11 @@ import {
   reachableFrom,
   requireNewEdge,
 } from '../graph/structure.ts'
-import { loadWorkflow } from '../load-workflow.ts'
+import { loadWorkflow } from '../workflow.ts'
 import { refuseActiveAt } from './active.ts'
 import { type EditDeps, editWorkflow, type GraphEdit, saveVersion } from './edit.ts'
 import { type Definition, loadDefinition, requireStep, requireTransition } from './find.ts'
-import { requireCampaigns } from './require-campaigns.ts'
-import { requireSteps, stepOf } from './require-steps.ts'
+import { requireCampaigns, requireSteps, stepOf } from './require-references.ts'
 import { restoreSecrets } from './restore-secrets.ts'
 import {
   configToStore,

@@ -14,7 +14,7 @@ import { type Pace, sweep } from '../../../../work/sweep.ts'
 import type { Base } from '../../../ground/base.ts'
 import { cancelActive } from '../executions/cancel-active.ts'
 import { EXIT_REASONS } from '../exit-reasons.ts'
-import { loadWorkflow, type WorkflowKey } from '../load-workflow.ts'
+import { loadWorkflow, type WorkflowKey } from '../workflow.ts'
 import { listActiveAt } from './active.ts'
 
 /** Executions that one transaction cancels: about 50 ms. */

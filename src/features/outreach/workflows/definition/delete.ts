@@ -14,8 +14,8 @@ import { enqueueJob } from '../../../../work/jobs/enqueue.ts'
 import type { RunningJob } from '../../../../work/jobs/run.ts'
 import { type Pace, sweep } from '../../../../work/sweep.ts'
 import type { Base } from '../../../ground/base.ts'
-import { loadWorkflow, type WorkflowKey, workflowNotFound } from '../load-workflow.ts'
 import type { WorkflowNotifier } from '../notifier.ts'
+import { loadWorkflow, type WorkflowKey, workflowNotFound } from '../workflow.ts'
 import { hasActive } from './active.ts'
 
 type DeletionDeps = Pick<Base, 'store' | 'now' | 'jobNotifier'> & {

@@ -19,7 +19,7 @@ import type { Tx } from '../../../../store/write/transaction.ts'
 import type { Base } from '../../../ground/base.ts'
 import { templateNotFound } from '../../../mail/templates/templates.ts'
 import { type Edge, requireStructure, slotKey } from '../graph/structure.ts'
-import { loadWorkflow } from '../load-workflow.ts'
+import { loadWorkflow } from '../workflow.ts'
 import { refuseActive, refuseActiveAt } from './active.ts'
 import { deleteGraphSteps } from './delete-steps.ts'
 import { type EditDeps, editWorkflow, type GraphEdit, saveVersion } from './edit.ts'
@@ -33,8 +33,7 @@ import {
   resolveNames,
   type StepIds,
 } from './given-graph.ts'
-import { requireCampaigns } from './require-campaigns.ts'
-import { requireSteps } from './require-steps.ts'
+import { requireCampaigns, requireSteps } from './require-references.ts'
 import { restoreSecrets } from './restore-secrets.ts'
 import {
   configToStore,

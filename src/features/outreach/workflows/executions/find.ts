@@ -10,7 +10,7 @@ import {
   workflowSteps,
 } from '../../../../store/schema/workflows.ts'
 import { parameter, statement } from '../../../../store/statement.ts'
-import { loadWorkflow, type WorkflowKey } from '../load-workflow.ts'
+import { loadWorkflow, type WorkflowKey } from '../workflow.ts'
 import type { StartableWorkflow } from './insert.ts'
 import type { FoundExecution } from './view.ts'
 

@@ -10,7 +10,7 @@ import { parameter, statement } from '../../../../store/statement.ts'
 import type { Base } from '../../../ground/base.ts'
 import { bucketMs } from '../figures.ts'
 import { loadGraph } from '../graph/graph.ts'
-import { loadWorkflow, type WorkflowKey } from '../load-workflow.ts'
+import { loadWorkflow, type WorkflowKey } from '../workflow.ts'
 
 type StepStats = WorkflowStats['steps'][number]
 type Deps = Pick<Base, 'store'>

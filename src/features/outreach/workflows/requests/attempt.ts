@@ -15,13 +15,12 @@ import { formatInstant, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../../base/c
 import { isDeeperThan, parseJsonText } from '../../../../base/json-text.ts'
 import type { HttpResult } from '../../../../outbound/http/client.ts'
 import type { Base } from '../../../ground/base.ts'
-import type { DispatchResult, Task } from '../../webhooks/dispatch/task-source.ts'
+import type { DispatchResult, Task } from '../../webhooks/dispatch/tasks.ts'
 import { failureText, isSuccess, retryAt } from '../../webhooks/retry.ts'
 import { signWebhook } from '../../webhooks/signing.ts'
 import { loadSigningKeys } from '../../webhooks/signing-secret.ts'
 import { isSecretHeader, MASK } from '../graph/secret-headers.ts'
-import type { StepHttpRequest } from './http-message.ts'
-import { findWorkflowRequest, type LoadedRequest } from './load.ts'
+import { findWorkflowRequest, type LoadedRequest, type StepHttpRequest } from './load.ts'
 import type { Prepare } from './render.ts'
 
 const RETRY_DELAYS_MS: readonly number[] = [

@@ -30,9 +30,8 @@ import {
   type TakeQuery,
   type Task,
   type TaskKey,
-} from '../../webhooks/dispatch/task-source.ts'
-import type { WebhookConfig } from '../graph/step-config.ts'
-import type { StepHttpRequest } from './http-message.ts'
+} from '../../webhooks/dispatch/tasks.ts'
+import type { WebhookConfig, WebhookMethod } from '../graph/step-config.ts'
 
 /** What a request is made from; undefined once its row is gone. */
 export type LoadedRequest = NonNullable<Awaited<ReturnType<typeof findWorkflowRequest>>>
@@ -181,4 +180,12 @@ export async function findWorkflowRequest({ store }: Deps, number: number) {
     config: config as unknown as WebhookConfig,
     request: row.request as StepHttpRequest | null,
   }
+}
+
+/** As it is stored before the first attempt; each attempt sends the same. */
+export type StepHttpRequest = {
+  url: string
+  method: WebhookMethod
+  headers: Record<string, string>
+  body: string | null
 }

@@ -16,8 +16,7 @@ import { runFor } from '../../../../turns/owner.ts'
 import type { Base } from '../../../ground/base.ts'
 import { hasTemplateMarker, mapTexts } from '../graph/step-templates.ts'
 import { executionVariables } from '../variables.ts'
-import type { StepHttpRequest } from './http-message.ts'
-import type { LoadedRequest } from './load.ts'
+import type { LoadedRequest, StepHttpRequest } from './load.ts'
 
 type RenderOutcome = { message: StepHttpRequest } | { error: string; message: StepHttpRequest }
 

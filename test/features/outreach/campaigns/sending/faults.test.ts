@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Core } from '../../../../../src/core/core.ts'
-import { deleteCampaign } from '../../../../../src/features/outreach/campaigns/archive-or-delete.ts'
+import { deleteCampaign } from '../../../../../src/features/outreach/campaigns/create-or-delete.ts'
 import {
   countSlots,
   createRoom,

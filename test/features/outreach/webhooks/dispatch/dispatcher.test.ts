@@ -6,13 +6,13 @@ import {
   type Dispatcher,
   startDispatcher,
 } from '../../../../../src/features/outreach/webhooks/dispatch/dispatcher.ts'
-import { nextWidth } from '../../../../../src/features/outreach/webhooks/dispatch/task-lines.ts'
-import type {
-  DispatchResult,
-  Task,
-  TaskKey,
-  TaskSource,
-} from '../../../../../src/features/outreach/webhooks/dispatch/task-source.ts'
+import {
+  type DispatchResult,
+  nextWidth,
+  type Task,
+  type TaskKey,
+  type TaskSource,
+} from '../../../../../src/features/outreach/webhooks/dispatch/tasks.ts'
 import { pause } from '../../../../pause.ts'
 
 type Row = Task & { line: string; dueAt: number | null }

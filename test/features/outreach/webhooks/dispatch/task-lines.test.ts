@@ -3,10 +3,10 @@ import { test } from 'node:test'
 import {
   createTaskLines,
   MAX_BYTES,
+  type Task,
   type TaskLine,
   type TaskLines,
-} from '../../../../../src/features/outreach/webhooks/dispatch/task-lines.ts'
-import type { Task } from '../../../../../src/features/outreach/webhooks/dispatch/task-source.ts'
+} from '../../../../../src/features/outreach/webhooks/dispatch/tasks.ts'
 
 const MB = 1024 * 1024
 

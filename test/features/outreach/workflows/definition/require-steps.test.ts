@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { AppError } from '../../../../../src/base/errors.ts'
-import { requireSteps } from '../../../../../src/features/outreach/workflows/definition/require-steps.ts'
+import { requireSteps } from '../../../../../src/features/outreach/workflows/definition/require-references.ts'
 import { newId } from '../../../../../src/store/ids.ts'
 
 test('the emails of a workflow are listed once, and only the first faults are told', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { AppError } from '../../../../../src/base/errors.ts'
-import { updateWorkflow } from '../../../../../src/features/outreach/workflows/definition/update.ts'
+import { updateWorkflow } from '../../../../../src/features/outreach/workflows/definition/edit.ts'
 import { validateWorkflow } from '../../../../../src/features/outreach/workflows/definition/validate.ts'
 import { createSegment } from '../../../../../src/features/people/segments/edit-segment.ts'
 import { newId } from '../../../../../src/store/ids.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { updateWorkflow } from '../../../../../src/features/outreach/workflows/definition/update.ts'
+import { updateWorkflow } from '../../../../../src/features/outreach/workflows/definition/edit.ts'
 import { applyEvents } from '../../../../../src/features/outreach/workflows/engine/follow-events.ts'
 import { recordEventByAddress } from '../../../../../src/features/people/contacts/events/contact-events.ts'
 import { asc } from '../../../../../src/store/drizzle.ts'

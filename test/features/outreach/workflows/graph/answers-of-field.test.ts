@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { chooseBranch } from '../../../../../src/features/outreach/workflows/engine/steps/condition.ts'
-import { whyNeverTrue } from '../../../../../src/features/outreach/workflows/graph/answers-of-field.ts'
-import { isNumericOperator } from '../../../../../src/features/outreach/workflows/graph/condition-config.ts'
+import {
+  isNumericOperator,
+  whyNeverTrue,
+} from '../../../../../src/features/outreach/workflows/graph/condition-config.ts'
 import { CONDITION_OPERATORS } from '../../../../../src/features/outreach/workflows/graph/step-config.ts'
 
 const ADDRESS = 'ann@people.test'

@@ -20,7 +20,7 @@ import { isKnownField, isNumericOperator } from '../../graph/condition-config.ts
 import type { Graph } from '../../graph/graph.ts'
 import type { ConditionConfig, ConditionOperator, StepOf } from '../../graph/step-config.ts'
 import type { StepCall, StepOutcome, Walker } from '../walk.ts'
-import { findEmailOfStep } from './email-of-step.ts'
+import { findEmailOfStep } from './send-email.ts'
 
 /** What the row of an email says of its events. */
 const DONE: Readonly<Record<string, SQL>> = {

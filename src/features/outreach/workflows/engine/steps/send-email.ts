@@ -28,7 +28,7 @@ import type { AcceptDeps } from '../../../../mail/messages/accept/email-drafts.t
 import { isSuppressed } from '../../../../mail/messages/outcome/suppression.ts'
 import { RESERVED_KEYS } from '../../../../people/contacts/write/data.ts'
 import { hasLeft } from '../../../../people/wishes/wishes.ts'
-import { receivedOptionsOf } from '../../definition/received-trigger.ts'
+import { receivedOptionsOf } from '../../definition/trigger.ts'
 import type { StepOf } from '../../graph/step-config.ts'
 import type { StepCall, StepOutcome, Walker } from '../walk.ts'
 
@@ -187,4 +187,23 @@ async function findWithheld(
   if ((found?.answers ?? 0) < perDay) return undefined
   const answers = perDay === 1 ? 'an answer' : `${perDay} answers`
   return `the sender has had ${answers} within 24 hours (answersPerDay)`
+}
+
+const findEmail = statement<{ id: string }>(
+  () => sql`select emails.id from workflow_step_executions as step
+    join workflow_executions as execution on execution.number = step.execution_number
+    join emails on emails.workflow_execution_id = execution.id
+      and emails.workflow_step_execution_id = step.id
+    where step.execution_number = ${parameter('executionNumber')}
+      and step.step_id = ${parameter('stepId')}`,
+)
+
+/** The email that an execution sent at a step; undefined before, and if the walk did not pass there. */
+export async function findEmailOfStep(
+  tx: Tx,
+  { number, emailIds }: Walker,
+  stepId: string,
+): Promise<string | undefined> {
+  const own = emailIds.get(stepId)
+  return own ?? (await tx.find(findEmail, { executionNumber: number, stepId }))?.id
 }

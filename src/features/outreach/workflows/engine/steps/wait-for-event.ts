@@ -18,7 +18,7 @@ import { storedEventName } from '../../../../ground/conditions/field.ts'
 import { readEventContexts } from '../../../../ground/events/context.ts'
 import type { StepOf } from '../../graph/step-config.ts'
 import type { OpenStep, StepCall, StepOutcome, Walker } from '../walk.ts'
-import { findEmailOfStep } from './email-of-step.ts'
+import { findEmailOfStep } from './send-email.ts'
 
 type WaitCall = StepCall<StepOf<'WAIT_FOR_EVENT'>>
 

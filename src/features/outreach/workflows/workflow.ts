@@ -1,13 +1,18 @@
 /**
- * Finds what workflows use: by their triggers, and by the configs of their steps
- * (`graph/step-config.ts`). The values are compared in the database, so that large configs
- * are not read. Removed steps, deleted workflows and histories use nothing.
+ * Reads a workflow of a project, and finds what workflows use. Another project's workflow counts as
+ * unknown, and so does a deleted one.
+ *
+ * Workflows use objects by their triggers, and by the configs of their steps (`graph/step-config.ts`).
+ * The values are compared in the database, so that large configs are not read. Removed steps, deleted
+ * workflows and histories use nothing.
  */
-
+import { AppError } from '../../../base/errors.ts'
+import type { Statements } from '../../../store/database.ts'
 import { jsonType, jsonValue, startsWith } from '../../../store/dialect.ts'
 import { and, asc, eq, inArray, isNull, or, type SQL, sql } from '../../../store/drizzle.ts'
 import { templates } from '../../../store/schema/messages.ts'
-import { workflowSteps, workflows } from '../../../store/schema/workflows.ts'
+import { type Workflow, workflowSteps, workflows } from '../../../store/schema/workflows.ts'
+import { parameter, statement } from '../../../store/statement.ts'
 import type { Queries } from '../../../store/write/transaction.ts'
 import { spellingsOf } from '../../ground/conditions/field.ts'
 import type {
@@ -16,6 +21,46 @@ import type {
   ReferenceSource,
   Referent,
 } from '../../ground/manifest/reference.ts'
+
+export type WorkflowKey = { projectId: string; id: string }
+
+const isNotDeleted = isNull(workflows.deletedAt)
+
+const selectWorkflow = statement((db) =>
+  db
+    .select()
+    .from(workflows)
+    .where(
+      and(
+        eq(workflows.id, parameter('id')),
+        eq(workflows.projectId, parameter('projectId')),
+        isNotDeleted,
+      ),
+    ),
+)
+
+/** `queries`: a transaction or a reader. @throws AppError WORKFLOW_NOT_FOUND */
+export async function loadWorkflow(
+  queries: Pick<Statements, 'find'>,
+  key: WorkflowKey,
+): Promise<Workflow> {
+  const workflow = await findWorkflow(queries, key)
+  if (workflow === undefined) throw workflowNotFound(key.id)
+  return workflow
+}
+
+export async function findWorkflow(
+  queries: Pick<Statements, 'find'>,
+  { projectId, id }: WorkflowKey,
+): Promise<Workflow | undefined> {
+  return queries.find(selectWorkflow, { projectId, id })
+}
+
+export function workflowNotFound(id: string): AppError {
+  return new AppError('WORKFLOW_NOT_FOUND', 'No workflow of this project has that id.', {
+    details: { resource: 'workflow', id },
+  })
+}
 
 type Scope = { projectId: string; limit?: number | undefined }
 type Found = { id: string; name: string }
@@ -81,12 +126,12 @@ async function findSendingSteps(
 
 /** Finds the workflows that an event starts, whether or not they are enabled. */
 function findStartedBy(queries: Queries, scope: Scope, eventName: string): Promise<Found[]> {
-  return findWorkflows(queries, scope, inArray(workflows.triggerEvent, spellingsOf(eventName)))
+  return findReferring(queries, scope, inArray(workflows.triggerEvent, spellingsOf(eventName)))
 }
 
 /** Finds the workflows that a schedule starts for the members of a segment. */
 function findForSegment(queries: Queries, scope: Scope, segmentId: string): Promise<Found[]> {
-  return findWorkflows(queries, scope, eq(workflows.segmentId, segmentId))
+  return findReferring(queries, scope, eq(workflows.segmentId, segmentId))
 }
 
 /** Finds the workflows with a step that fits. */
@@ -95,7 +140,7 @@ function findByStep(queries: Queries, scope: Scope, fits: SQL | undefined): Prom
     .select({ id: workflowSteps.workflowId })
     .from(workflowSteps)
     .where(and(isPresent(scope), fits))
-  return findWorkflows(queries, scope, inArray(workflows.id, steps))
+  return findReferring(queries, scope, inArray(workflows.id, steps))
 }
 
 /** Finds the steps that fit, named `Onboarding / Welcome mail`. */
@@ -171,7 +216,7 @@ function isPresent({ projectId }: Scope): SQL | undefined {
   return and(eq(workflowSteps.projectId, projectId), isNull(workflowSteps.removedAt))
 }
 
-function findWorkflows(queries: Queries, scope: Scope, fits: SQL): Promise<Found[]> {
+function findReferring(queries: Queries, scope: Scope, fits: SQL): Promise<Found[]> {
   return queries
     .select({ id: workflows.id, name: workflows.name })
     .from(workflows)

@@ -5,7 +5,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import type { Delivery } from '../../src/outbound/delivery.ts'
 import type { DeliveryThread } from '../../src/outbound/protocol.ts'
-import { createThreadCache, createThreadWork } from '../../src/outbound/thread-work.ts'
+import { createThreadCache, createThreadWork } from '../../src/outbound/thread-messages.ts'
 import { makeDelivery, makeSource } from './harness.ts'
 
 const options = {

@@ -1,6 +1,7 @@
 /**
- * Finds a domain's own mail servers by DNS (RFC 5321 section 5.1): its MX hosts, or the domain's
- * own addresses if it has no MX record. A null MX (RFC 7505) means that there are none.
+ * Finds the mail servers of a destination: the smarthost, or a domain's own ones by DNS (RFC 5321
+ * section 5.1), which are its MX hosts, or the domain's own addresses if it has no MX record. A null
+ * MX (RFC 7505) means that there are none.
  *
  * Mail to a domain that does not exist bounces; a failure of DNS defers it. MX hosts without any
  * address defer it, too, since such records are repaired more often than abandoned. The number of
@@ -8,10 +9,12 @@
  */
 
 import { createHash } from 'node:crypto'
+import { lookup as lookUpInSystem } from 'node:dns/promises'
 import { isIP } from 'node:net'
 import { getDomain } from 'tldts'
-import { MINUTE_MS } from '../../base/clock.ts'
+import { MINUTE_MS, type Now } from '../../base/clock.ts'
 import type { MxRecord } from '../dns/answer.ts'
+import type { Resolver } from '../dns/resolver.ts'
 import { isOwnListener, isPublicAddress } from './addresses.ts'
 import {
   type ClosedDestination,
@@ -33,6 +36,12 @@ const MAX_HOSTS = 24
 const MAX_ADDRESSES_OF_HOST = 16
 /** Short, since a domain that points to this server will probably be added here soon. */
 const LOOP_MS = MINUTE_MS
+
+/** `expiresAt`: epoch ms. */
+type SmarthostAddresses = { addresses: string[]; expiresAt: number }
+
+const SYSTEM_ANSWER_MS = MINUTE_MS
+const FAILURE_MS = 10_000
 
 type MxSearch = { domain: string; records: readonly MxRecord[]; lookup: PendingLookup }
 
@@ -171,6 +180,50 @@ function nullMx(domain: string, expiresAt: number): ClosedDestination {
   return {
     ...closedDestination('null-mx', `${domain} accepts no mail (null MX)`, expiresAt),
     reply,
+  }
+}
+
+/** Finds the smarthost of mode `relay`. */
+export async function findSmarthost(
+  deps: DestinationDeps,
+  lookup: PendingLookup,
+): Promise<Destination> {
+  const { relay } = deps.config.delivery
+  if (relay === null) throw new TypeError('delivery.mode is relay and delivery.relay is not set')
+  const { host, port } = relay
+  lookup.hosts.push(host)
+  const { addresses, expiresAt } = await findSmarthostAddresses(deps, host)
+  if (addresses.length === 0) {
+    const error = `no address for the smarthost ${host}`
+    return { ...closedDestination('dns', error, expiresAt), site: 'relay' }
+  }
+  const targets = addresses.map((address) => ({ host, address, preference: 0 }))
+  const own = { mode: 'relay', site: 'relay', key: 'relay' } as const
+  return { kind: 'open', ...own, port, targets, lookup, expiresAt }
+}
+
+/** Finds the addresses of the smarthost: a literal, a DNS name, or a name of this system only. */
+async function findSmarthostAddresses(
+  { resolver, now }: { resolver: Pick<Resolver, 'a' | 'aaaa'>; now: Now },
+  host: string,
+): Promise<SmarthostAddresses> {
+  if (isIP(host) !== 0) return { addresses: [host], expiresAt: Infinity }
+  const options = { isUnjudged: true }
+  const answers = await Promise.all([resolver.a(host, options), resolver.aaaa(host, options)])
+  const found = answers.filter((answer) => answer.kind === 'found')
+  if (found.length === 0) return querySystem(host, now)
+  const addresses = found.flatMap(({ records }) => records)
+  return { addresses, expiresAt: Math.min(...found.map((one) => one.expiresAt)) }
+}
+
+/** Queries the system, which also resolves the hosts file, container networks and `localhost`. */
+async function querySystem(host: string, now: Now): Promise<SmarthostAddresses> {
+  try {
+    const found = await lookUpInSystem(host, { all: true })
+    const addresses = found.map(({ address }) => address)
+    return { addresses, expiresAt: now() + SYSTEM_ANSWER_MS }
+  } catch {
+    return { addresses: [], expiresAt: now() + FAILURE_MS }
   }
 }
 

@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import {
-  type AllocationChange,
-  createAllocations,
-} from '../../../src/outbound/sites/allocations.ts'
+import { createAllocations } from '../../../src/outbound/sites/connections.ts'
 
 const threads = ['one', 'two']
+
+type Changes = ReturnType<ReturnType<typeof createAllocations<string>>['lower']>
 
 test('connections spread over the threads, and no more are allocated than needed', () => {
   const allocations = createAllocations<string>(100)
@@ -99,8 +98,8 @@ test('allocations of all threads together never exceed the limits', () => {
       const allocations = createAllocations<string>(12)
       /** The most connections that each thread may have open by its messages. */
       const held = new Map<string, number>()
-      const pending: AllocationChange<string>[] = []
-      const apply = (changes: AllocationChange<string>[]) => {
+      const pending: Changes = []
+      const apply = (changes: Changes) => {
         for (const change of changes) {
           const key = `${change.thread} ${change.site}`
           assert.notEqual(change.connections, held.get(key) ?? 0, 'a change that changes nothing')

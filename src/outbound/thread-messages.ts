@@ -1,27 +1,30 @@
 /**
- * Batches of tasks for delivery and composing threads. Contents and keys go along with the first task
+ * The messages that carry deliveries between the main thread and its threads, many in one message.
+ *
+ * Tasks go to delivery and composing threads in batches. Contents and keys go along with the first task
  * that uses them. The thread caches them under ids; the main thread decides what the thread forgets.
+ *
+ * Results come from delivery threads in batches, packed as numbers and a list of values in which each
+ * value has one place. Most values, such as hosts and replies, are the same in all results of a batch. A
+ * structured clone of the results would write the names of the properties for each object anew, which
+ * takes almost three times as long.
  */
 import { hash } from 'node:crypto'
+import type { Now } from '../base/clock.ts'
 import type { SigningKey } from '../formats/compose/dkim.ts'
 import type { MessageContent } from '../formats/compose/message-content.ts'
+import type { AttemptOutcome, AttemptStep } from './attempt.ts'
 import { contentBytes } from './composing/contents.ts'
 import type { Delivery } from './delivery.ts'
-import { outcomeOfLostThread } from './outcomes.ts'
-import type { DeliveryThread, PoolSettings, SmtpTask, TaskResult, ToThread } from './protocol.ts'
-import type { ThreadEnd } from './threads.ts'
-
-/** The main thread's record of the cache of one thread. */
-type ThreadCache<T> = {
-  /** Counts one more use. `isNew`: the value must be sent along. */
-  use(value: T): { id: number; isNew: boolean }
-  release(id: number): void
-  /**
-   * Returns the ids that the thread must forget to stay within `maxWeight`: those unused for
-   * longest.
-   */
-  takeEvicted(): number[]
-}
+import {
+  type DeliveryThread,
+  MAX_BATCHED_RESULTS,
+  type PackedResults,
+  type PoolSettings,
+  type SmtpTask,
+  type TaskResult,
+  type ToThread,
+} from './protocol.ts'
 
 type CacheOptions<T> = {
   maxWeight: number
@@ -68,17 +71,23 @@ type Caches = ReturnType<typeof createCaches>
 
 type CacheEntry = { id: number; key: string; weight: number; uses: number }
 
-type LostDeliveries = {
-  accepted: Delivery[]
-  /** Their composed messages are lost with the thread, and must be composed again. */
-  composed: Delivery[]
-  /** They have lost their thread too often. */
-  excluded: Delivery[]
-  /** Another thread may take them. */
-  waiting: Delivery[]
+type Attempted = Extract<TaskResult, { kind: 'attempted' }>
+
+type Place = (value: unknown) => number
+
+type Reader = { number(): number; value<T>(): T }
+
+/** In place of the number of steps: the result is a value. */
+const WHOLE = -1
+
+type ResultBatchesDeps = {
+  accepted: SharedArrayBuffer
+  post(results: TaskResult[]): void
+  now: Now
 }
 
-const MAX_LOST_THREADS = 3
+const BEAT_MS = 20
+const AFTER_REST_MS = 5
 
 export function createThreadWork(): ThreadWork {
   const keyName = createKeyNames()
@@ -132,13 +141,15 @@ export function createThreadWork(): ThreadWork {
   }
 }
 
-export function createThreadCache<T>({ maxWeight, weigh, keyOf }: CacheOptions<T>): ThreadCache<T> {
+/** The main thread's record of the cache of one thread. */
+export function createThreadCache<T>({ maxWeight, weigh, keyOf }: CacheOptions<T>) {
   /** In order of last use: a Map keeps insertion order. */
   const byKey = new Map<string, CacheEntry>()
   const byId = new Map<number, CacheEntry>()
   let lastId = 0
   let weight = 0
 
+  /** Counts one more use. `isNew`: the value must be sent along. */
   function use(value: T): { id: number; isNew: boolean } {
     const key = keyOf(value)
     const known = byKey.get(key)
@@ -162,6 +173,7 @@ export function createThreadCache<T>({ maxWeight, weigh, keyOf }: CacheOptions<T
     byKey.set(entry.key, entry)
   }
 
+  /** The ids that the thread must forget to stay within `maxWeight`: those unused for longest. */
   function takeEvicted(): number[] {
     const evicted: number[] = []
     if (weight <= maxWeight) return evicted
@@ -177,32 +189,6 @@ export function createThreadCache<T>({ maxWeight, weigh, keyOf }: CacheOptions<T
   }
 
   return { use, release, takeEvicted }
-}
-
-/**
- * Decides what happens to the deliveries of a delivery thread that ended. Messages that a server accepted are
- * delivered: the thread ended before it could send their results. Counts the lost thread for each delivery.
- */
-export function sortLost(
-  deliveries: readonly Delivery[],
-  { composing, accepted }: Pick<ThreadEnd, 'composing' | 'accepted'>,
-): LostDeliveries {
-  const lost: LostDeliveries = { accepted: [], composed: [], excluded: [], waiting: [] }
-  for (const delivery of deliveries) {
-    delivery.lostThreads++
-    const isExcluded = delivery.lostThreads >= MAX_LOST_THREADS && delivery.task !== composing
-    if (accepted.has(delivery.task)) lost.accepted.push(delivery)
-    else if (delivery.composed !== undefined) lost.composed.push(delivery)
-    else if (isExcluded) lost.excluded.push(delivery)
-    else lost.waiting.push(delivery)
-  }
-  return lost
-}
-
-export function resultOfAccepted({ task, pool }: Delivery, startedAt: number): TaskResult {
-  const outcome = outcomeOfLostThread(pool.mode)
-  const unknown = { subject: null, faults: [], brokenTls: null }
-  return { task, kind: 'attempted', outcome, startedAt, ...unknown }
 }
 
 function emptyBatch(): ThreadBatch {
@@ -245,4 +231,129 @@ function createKeyNames(): (key: SigningKey) => string {
 
 function nameOf({ domain, selector, privateKey }: SigningKey): string {
   return `${domain} ${selector} ${hash('sha256', privateKey, 'base64')}`
+}
+
+export function packResults(results: readonly TaskResult[]): PackedResults {
+  const numbers: number[] = []
+  const places = new Map<unknown, number>()
+  const place = (value: unknown) => {
+    const known = places.get(value)
+    if (known === undefined) places.set(value, places.size)
+    return known ?? places.size - 1
+  }
+  for (const result of results) {
+    if (result.kind !== 'attempted') numbers.push(WHOLE, place(result))
+    else packAttempted(result, numbers, place)
+  }
+  const { length: count } = results
+  return { count, numbers: Float64Array.from(numbers), values: [...places.keys()] }
+}
+
+function packAttempted(attempted: Attempted, numbers: number[], place: Place): void {
+  const { task, startedAt, subject, faults, brokenTls, outcome } = attempted
+  const { result, verdict, host, address, tls, reply, error, steps, isMaybeDelivered } = outcome
+  numbers.push(steps.length, task, startedAt, outcome.durationMs)
+  numbers.push(place(subject), place(faults), place(brokenTls), place(result), place(verdict))
+  numbers.push(place(host), place(address), place(tls), place(reply), place(error))
+  numbers.push(place(isMaybeDelivered))
+  for (const step of steps) {
+    numbers.push(step.at, step.durationMs, place(step.step), place(step.host))
+    numbers.push(place(step.address), place(step.reply), place(step.error))
+  }
+}
+
+export function unpackResults({ count, numbers, values }: PackedResults): TaskResult[] {
+  let at = 0
+  const number = () => numbers[at++] as number
+  const value = <T>() => values[number()] as T
+  const results: TaskResult[] = []
+  while (results.length < count) {
+    const steps = number()
+    results.push(steps === WHOLE ? value<TaskResult>() : unpackAttempted({ number, value }, steps))
+  }
+  return results
+}
+
+/** The order of the properties is that of `packAttempted`. */
+function unpackAttempted({ number, value }: Reader, stepCount: number): Attempted {
+  const own = { task: number(), kind: 'attempted', startedAt: number() } as const
+  const durationMs = number()
+  const rest = {
+    subject: value<Attempted['subject']>(),
+    faults: value<Attempted['faults']>(),
+    brokenTls: value<Attempted['brokenTls']>(),
+  }
+  const steps: AttemptStep[] = []
+  const outcome: AttemptOutcome = {
+    result: value(),
+    verdict: value(),
+    host: value(),
+    address: value(),
+    tls: value(),
+    reply: value(),
+    error: value(),
+    isMaybeDelivered: value(),
+    durationMs,
+    steps,
+  }
+  for (let index = 0; index < stepCount; index += 1) steps.push(unpackStep({ number, value }))
+  return { ...own, ...rest, outcome }
+}
+
+function unpackStep({ number, value }: Reader): AttemptStep {
+  const [at, durationMs] = [number(), number()]
+  const step: AttemptStep = { step: value(), at, durationMs }
+  const host = value<string | undefined>()
+  const address = value<string | undefined>()
+  const reply = value<AttemptStep['reply']>()
+  const error = value<string | undefined>()
+  if (host !== undefined) step.host = host
+  if (address !== undefined) step.address = address
+  if (reply !== undefined) step.reply = reply
+  if (error !== undefined) step.error = error
+  return step
+}
+
+/**
+ * In a delivery thread: collects results into batches of at most 100. Under load a batch leaves at the next beat,
+ * which all threads have in common, so that one transaction takes the batches of all threads. After a rest the
+ * first results wait for a moment only. Until a batch leaves, the task numbers of its accepted messages are in
+ * `accepted`, which the main thread reads if it has to end this thread.
+ */
+export function createResultBatches({ accepted, post, now }: ResultBatchesDeps) {
+  const numbers = new Int32Array(accepted)
+  let results: TaskResult[] = []
+  let timer: NodeJS.Timeout | undefined
+  let flushedAt = Number.NEGATIVE_INFINITY
+
+  function flush(): void {
+    clearTimeout(timer)
+    timer = undefined
+    if (results.length === 0) return
+    const batch = results
+    results = []
+    flushedAt = now()
+    post(batch)
+  }
+
+  function add(result: TaskResult): void {
+    numbers[results.length] = isAccepted(result) ? result.task : 0
+    results.push(result)
+    if (results.length >= MAX_BATCHED_RESULTS) flush()
+    else timer ??= setTimeout(flush, waitMs())
+  }
+
+  function waitMs(): number {
+    const at = now()
+    const isLoad = Math.abs(at - flushedAt) <= BEAT_MS
+    return isLoad ? BEAT_MS - (at % BEAT_MS) : AFTER_REST_MS
+  }
+
+  return { add, flush }
+}
+
+function isAccepted(result: TaskResult): boolean {
+  if (result.kind !== 'attempted') return false
+  const { result: outcome } = result.outcome
+  return outcome === 'delivered' || outcome === 'relayed'
 }

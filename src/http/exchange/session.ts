@@ -1,14 +1,20 @@
-/** The session on routes that anyone may call: a user who is logged in sees more there. */
+/** The session of a request, and the facts of its client for sessions and for the throttle of logins. */
 import type { IncomingMessage } from 'node:http'
 import type { Core } from '../../core/core.ts'
 import type { SessionUser } from '../../features/tenancy/accounts/callers/caller.ts'
+import type { SessionGuesser } from '../../features/tenancy/accounts/login/confirm-password.ts'
 import { findSession } from '../../features/tenancy/accounts/sessions/find.ts'
 import type { Client } from '../../features/tenancy/accounts/sessions/sessions.ts'
-import { readCookie, sessionCookieName } from './cookies.ts'
+import type { UserCall } from '../route.ts'
+import { addressGroup, addressNetwork } from '../server/client-address.ts'
+import { DEVICE_COOKIE, readCookie, sessionCookieName } from './cookies.ts'
 
 type SessionDeps = Pick<Core, 'store' | 'config' | 'now' | 'sessionTokens'>
 
-/** Undefined without a valid session, and for requests with an Authorization header. */
+/**
+ * The user who is logged in, on routes that anyone may call. Undefined without a valid session, and for requests with
+ * an Authorization header.
+ */
 export async function findSessionUser(
   deps: SessionDeps,
   incoming: IncomingMessage,
@@ -21,4 +27,19 @@ export async function findSessionUser(
 /** The facts of the client that a new session stores. */
 export function clientOf({ headers }: IncomingMessage, address: string | null): Client {
   return { ip: address, userAgent: headers['user-agent'] ?? null }
+}
+
+/** Who sends a password or a code in a session, for the throttle of logins. */
+export function guesserOf({
+  user,
+  address,
+  incoming,
+}: Pick<UserCall<unknown, unknown>, 'user' | 'address' | 'incoming'>): SessionGuesser {
+  return {
+    userId: user.id,
+    account: user.address,
+    network: addressGroup(address),
+    wideNetwork: addressNetwork(address),
+    device: readCookie(incoming, DEVICE_COOKIE),
+  }
 }

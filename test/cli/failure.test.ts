@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { AppError, invalidField } from '../../../src/base/errors.ts'
-import { UsageError } from '../../../src/cli/engine/command.ts'
-import { typedLike } from '../../../src/cli/engine/command-line.ts'
-import { writeFailure } from '../../../src/cli/engine/failure.ts'
-import { ConfigError } from '../../../src/config/problems.ts'
-import { databaseError } from '../../../src/store/database-error.ts'
-import { makeTerminal } from '../../fakes/terminal.ts'
+import { AppError, invalidField } from '../../src/base/errors.ts'
+import { writeFailure } from '../../src/cli/cli.ts'
+import { UsageError } from '../../src/cli/engine/command.ts'
+import { typedLike } from '../../src/cli/engine/command-line.ts'
+import { ConfigError } from '../../src/config/problems.ts'
+import { databaseError } from '../../src/store/database-error.ts'
+import { makeTerminal } from '../fakes/terminal.ts'
 
 function report(error: unknown) {
   const [terminal, jsonTerminal] = [makeTerminal({ cwd: '/' }), makeTerminal({ cwd: '/' })]
