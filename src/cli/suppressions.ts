@@ -1,10 +1,10 @@
 /** `suppressions …`: suppressed addresses, and held suppressions. */
+
 import { formatInstant } from '../base/clock.ts'
 import type { OpenCore } from '../core/open-core.ts'
 import { collect } from '../features/ground/listing.ts'
 import {
   confirmHeldSuppressions,
-  type HeldView,
   listHeld,
 } from '../features/mail/suppressions/held-suppressions.ts'
 import type { SuppressionReason } from '../features/mail/suppressions/suppressions.ts'
@@ -17,6 +17,7 @@ import { undoSuppressions } from '../features/mail/suppressions/undo-suppression
 import { loadProject } from '../features/tenancy/accounts/projects/projects.ts'
 import type { ParsedAddress } from '../formats/address/address.ts'
 import { parseShownAddress } from '../formats/address/named-mailbox.ts'
+import type { HeldSuppression } from '../records/suppression.ts'
 import { suppressionColumns } from '../records/tables.ts'
 import { SUPPRESSION_REASONS } from '../records/words.ts'
 import {
@@ -174,7 +175,7 @@ function onProject<T>(
   })
 }
 
-function toHeldRow({ email, reason, createdAt, source, dueAt }: HeldView): string[] {
+function toHeldRow({ email, reason, createdAt, source, dueAt }: HeldSuppression): string[] {
   const waitsFor = dueAt === null ? 'confirm or undo' : `a second DNS check, ${dueAt}`
   return [email, reason, createdAt, waitsFor, shorten(source, 60)]
 }

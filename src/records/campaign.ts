@@ -163,6 +163,13 @@ export const campaignAudience = z.object({
 
 export type CampaignAudienceRecord = z.output<typeof campaignAudience>
 
+/** `uniqueClickers`: recipients who followed the link. */
+export const clickedLinks = z.array(
+  z.object({ url: z.string(), clicks: z.int(), uniqueClickers: z.int() }),
+)
+
+export type ClickedLink = z.output<typeof clickedLinks>[number]
+
 export const campaignExample: CampaignRecord = {
   id: '0199a7c0-0000-7000-8000-000000000030',
   name: 'Spring',

@@ -1,7 +1,7 @@
 /** Emails in the API: the record, its form in lists, the pages of these, and the query that lists them. */
 import { z } from 'zod'
 import { parseDomain } from '../formats/address/address.ts'
-import { id, instant } from './fields.ts'
+import { againAtTopLevel, id, instant, warnings } from './fields.ts'
 import { MAX_SEARCH_LENGTH } from './limits.ts'
 import { instantParameter, page, pageParameters } from './page.ts'
 import { CONTENT_CLASSES, EMAIL_STATUSES, SOURCE_TYPES } from './words.ts'
@@ -88,6 +88,16 @@ const attemptRecord = z.object({
   steps: z.array(z.record(z.string(), z.unknown())),
 })
 
+const emailEvent = z.object({
+  id: z.string(),
+  name: z.string(),
+  data: z.unknown(),
+  createdAt: instant,
+})
+
+/** An event of one email. */
+export type EmailEvent = z.output<typeof emailEvent>
+
 export const emailRecord = z
   .object({
     ...summaryFields,
@@ -131,13 +141,34 @@ export const emailRecord = z
       }),
     ),
     attempts: z.array(attemptRecord),
-    events: z.array(
-      z.object({ id: z.string(), name: z.string(), data: z.unknown(), createdAt: instant }),
-    ),
+    events: z.array(emailEvent),
   })
   .meta({ id: 'Email' })
 
 export type EmailRecord = z.output<typeof emailRecord>
+
+const acceptedEmail = z
+  .object({
+    contact: z.object({ id: z.string(), email: z.string() }),
+    email: z.string().meta({ description: 'The id of the email' }),
+  })
+  .meta({ id: 'AcceptedEmail' })
+
+const sentEmails = z.object({
+  emails: z.array(acceptedEmail),
+  timestamp: instant,
+  warnings: warnings.optional(),
+})
+
+/** The answer to a send: the emails that it stored. */
+export type SentEmails = z.output<typeof sentEmails>
+
+export const sendAnswer = z.object({
+  success: z.literal(true),
+  data: sentEmails,
+  emails: sentEmails.shape.emails.meta(againAtTopLevel),
+  timestamp: instant.meta(againAtTopLevel),
+})
 
 export const emailPage = page(listedEmail).meta({ id: 'EmailPage' })
 

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { tooLongText } from '../base/errors.ts'
 import { EVENT_NAME_RULES } from './event-name.ts'
-import { instant } from './fields.ts'
+import { againAtTopLevel, instant, warnings } from './fields.ts'
 import { jobStatus } from './job.ts'
 import { MAX_EVENT_NAME_LENGTH } from './limits.ts'
 import { countParameter, cursorParameter, instantParameter, page } from './page.ts'
@@ -55,6 +55,23 @@ export const contactEventQuery = z.object({ limit: countParameter({ fallback: 50
 export const eventStatsQuery = z.object({
   startDate: instantParameter('first'),
   endDate: instantParameter('last'),
+})
+
+/** The answer to a call that records an event by the address of a contact. */
+export const recordedEvent = z.object({
+  success: z.literal(true),
+  data: z.object({
+    contact: z.string().meta({
+      description:
+        'The id of the contact; for the public key, unless the project lets it update contacts, a UUIDv8 that stands for the address',
+    }),
+    event: z.string().meta({ description: 'The id of the event' }),
+    timestamp: instant,
+    warnings: warnings.optional(),
+  }),
+  contact: z.string().meta(againAtTopLevel),
+  event: z.string().meta(againAtTopLevel),
+  timestamp: instant.meta(againAtTopLevel),
 })
 
 const uses = z.array(z.object({ id: z.string(), name: z.string() }))

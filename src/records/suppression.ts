@@ -26,6 +26,18 @@ export type SuppressionRecord = z.output<typeof suppressionRecord>
 /** `projectId` is present in a list of every project, for operators. */
 export type ListedSuppression = SuppressionRecord & { projectId?: string }
 
+/** A suppression that is held, as `suppressions held --json` prints it. */
+export const heldSuppression = suppressionRecord.extend({
+  projectId: z.string(),
+  /** `fuse`: until an operator decides; `domain`: until DNS has been queried for its domain again. */
+  cause: z.enum(['fuse', 'domain']),
+  emailId: z.string(),
+  /** When DNS is queried for the domain again. */
+  dueAt: instant.nullable(),
+})
+
+export type HeldSuppression = z.output<typeof heldSuppression>
+
 export const suppressionPage = page(suppressionRecord).meta({ id: 'SuppressionPage' })
 
 const emails = z.array(emailAddress).min(1).max(MAX_ADDRESSES_PER_REQUEST)

@@ -4,7 +4,7 @@ import type { ParsedAddress } from '../formats/address/address.ts'
 import type { NamedMailbox } from '../formats/address/named-mailbox.ts'
 import { MAX_SUBJECT_LENGTH } from '../formats/limits.ts'
 import { MAX_TEMPLATE_LENGTH } from '../formats/template/limits.ts'
-import { emailAddress, instant, lineOfText, mailbox } from './fields.ts'
+import { emailAddress, fieldWarnings, instant, lineOfText, mailbox } from './fields.ts'
 import {
   DEFAULT_PAGE_SIZE,
   MAX_DESCRIPTION_LENGTH,
@@ -130,6 +130,22 @@ export const templateUsage = z.object({
   workflows: references,
   steps: references.meta({ description: 'The steps of workflows that send the template' }),
 })
+
+/** A text, a template or a campaign as a send would render it. */
+export const renderedPreview = z.object({
+  subject: z.string(),
+  html: z.string(),
+  text: z.string().meta({ description: 'The text part' }),
+  sizeBytes: z.int().meta({ description: 'Of the HTML; Gmail clips more than 102 KB' }),
+  warnings: z.array(z.string()).meta({
+    description: 'Faults of the templates, which never stop an email, and unknown fields',
+  }),
+  unknownFields: fieldWarnings.meta({
+    description: 'The names of the request that were ignored; empty without any',
+  }),
+})
+
+export type RenderedPreview = Omit<z.output<typeof renderedPreview>, 'unknownFields'>
 
 export const templateExample: TemplateRecord = {
   id: '0199a7c0-0000-7000-8000-000000000010',

@@ -89,6 +89,21 @@ export const workflowQuery = z
   })
   .superRefine(refuseMixedPaging)
 
+/** The fields that a CONDITION can ask for. */
+export const workflowFields = z.object({
+  fields: z.array(z.string()),
+  typedFields: z.array(
+    z.object({
+      field: z.string(),
+      type: z.enum(['string', 'number', 'boolean', 'date']),
+      category: z.enum(['Contact Fields', 'Custom Data', 'Event Data']),
+    }),
+  ),
+  count: z.int(),
+})
+
+export type WorkflowFields = z.output<typeof workflowFields>
+
 export const workflowExample: WorkflowRecord = {
   id: '0199a7c0-0000-7000-8000-000000000071',
   name: 'Welcome',

@@ -23,6 +23,7 @@ import {
   eventRecord,
   eventStatsQuery,
   eventUsage,
+  recordedEvent,
 } from '../../records/event.ts'
 import { id } from '../../records/fields.ts'
 import { largeJson, RECORD_ANSWER_BYTES } from '../exchange/large-json.ts'
@@ -35,7 +36,7 @@ import {
 import { json } from '../response.ts'
 import { projectOperation, type RouteDeps } from '../route.ts'
 import { findWeakData, IN_EVENTS } from '../weak-data.ts'
-import { eventFields, recordedEvent } from './track.ts'
+import { eventFields } from './track.ts'
 
 const eventBody = z
   .object({

@@ -4,8 +4,8 @@ import { z } from 'zod'
 import { renderRequest } from '../../features/outreach/campaigns/render.ts'
 import { MAX_SUBJECT_LENGTH } from '../../formats/limits.ts'
 import { MAX_TEMPLATE_LENGTH } from '../../formats/template/limits.ts'
-import { fieldWarnings, id, lineOfText } from '../../records/fields.ts'
-import { contentClass } from '../../records/template.ts'
+import { id, lineOfText } from '../../records/fields.ts'
+import { contentClass, renderedPreview } from '../../records/template.ts'
 import { RENDERING } from '../../turns/rendering.ts'
 import { largeJson, RENDERED_ANSWER_BYTES } from '../exchange/large-json.ts'
 import { MAX_RESPONSE_WARNINGS } from '../exchange/warnings.ts'
@@ -36,19 +36,6 @@ const preview = z.object({
     .meta({ description: 'An object of variables, as in a send; nothing is stored' }),
 })
 
-const rendered = z.object({
-  subject: z.string(),
-  html: z.string(),
-  text: z.string().meta({ description: 'The text part' }),
-  sizeBytes: z.int().meta({ description: 'Of the HTML; Gmail clips more than 102 KB' }),
-  warnings: z.array(z.string()).meta({
-    description: 'Faults of the templates, which never stop an email, and unknown fields',
-  }),
-  unknownFields: fieldWarnings.meta({
-    description: 'The names of the request that were ignored; empty without any',
-  }),
-})
-
 const FIELD_ALIASES = {
   html: 'body',
   htmlBody: 'body',
@@ -72,7 +59,7 @@ export const render = ({ core }: RouteDeps) =>
     names: { aliases: FIELD_ALIASES, isInAnswer: true },
     body: preview,
     maxBodyBytes: MAX_REQUEST_BYTES,
-    responses: { 200: { description: 'The rendered message', schema: rendered } },
+    responses: { 200: { description: 'The rendered message', schema: renderedPreview } },
     refusals: [400, 404],
     example: () => ({
       request: {

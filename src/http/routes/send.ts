@@ -29,16 +29,14 @@ import {
   MAX_MARKDOWN_LENGTH,
   MAX_SUBJECT_LENGTH,
 } from '../../formats/limits.ts'
+import { type SentEmails, sendAnswer } from '../../records/email.ts'
 import {
-  againAtTopLevel,
   describedMailbox,
   displayName,
   emailAddress,
   id,
-  instant,
   lineOfText,
   mailboxes,
-  warnings,
 } from '../../records/fields.ts'
 import { FAULT_ACTIONS } from '../../records/words.ts'
 import { attachmentList, checkLongContents } from '../attachments.ts'
@@ -171,25 +169,6 @@ function maxBodyBytes({ messageMaxBytes }: Limits): number {
   return Math.max(DEFAULT_BODY_BYTES, Math.ceil(messageMaxBytes * 1.25))
 }
 
-const sentEmail = z
-  .object({
-    contact: z.object({ id: z.string(), email: z.string() }),
-    email: z.string().meta({ description: 'The id of the email' }),
-  })
-  .meta({ id: 'AcceptedEmail' })
-
-const sentEmails = z.array(sentEmail)
-
-const sent = z.object({
-  success: z.literal(true),
-  data: z.object({ emails: sentEmails, timestamp: instant, warnings: warnings.optional() }),
-  emails: sentEmails.meta(againAtTopLevel),
-  timestamp: instant.meta(againAtTopLevel),
-})
-
-type SentEmail = z.infer<typeof sentEmail>
-type SentData = { warnings?: string[]; emails: SentEmail[]; timestamp: string }
-
 const NONE: readonly string[] = []
 
 /** The names that other mail services use for the fields. */
@@ -285,7 +264,7 @@ export const send = ({ core }: RouteDeps) => {
     names: { aliases: FIELD_ALIASES, refused: REFUSED_NAMES, explained: EXPLAINED },
     body: schema,
     maxBodyBytes: maxBodyBytes(core.config.limits),
-    responses: { 200: { description: 'Accepted: stored and queued', schema: sent } },
+    responses: { 200: { description: 'Accepted: stored and queued', schema: sendAnswer } },
     refusals: [400, 402, 404, 409],
     example: examples.send,
     handle: async (call) => {
@@ -361,7 +340,7 @@ async function withHtml<Body extends { body?: string | undefined }>(
 }
 
 /** The row of an idempotency key stores this response: its bytes are part of the API. */
-function toResponseData({ emails, at, warnings, faults }: AcceptedMessage): SentData {
+function toResponseData({ emails, at, warnings, faults }: AcceptedMessage): SentEmails {
   const shown = {
     emails: emails.map(({ id, contactId, recipient }) => ({
       contact: { id: contactId, email: recipient },

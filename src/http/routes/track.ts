@@ -1,8 +1,8 @@
 /** `POST /v1/track`: records an event of a contact. */
 import { z } from 'zod'
 import { recordEventByAddress } from '../../features/people/contacts/events/contact-events.ts'
-import { eventName } from '../../records/event.ts'
-import { againAtTopLevel, emailAddress, instant, warnings } from '../../records/fields.ts'
+import { eventName, recordedEvent } from '../../records/event.ts'
+import { emailAddress } from '../../records/fields.ts'
 import { idempotentPath, rightsOf } from '../exchange/key-rights.ts'
 import { json } from '../response.ts'
 import { projectOperation, type RawCall, type RouteDeps } from '../route.ts'
@@ -24,22 +24,6 @@ export const eventFields = {
     description: 'If true, `subscribed` applies only when this call creates the contact',
   }),
 }
-
-export const recordedEvent = z.object({
-  success: z.literal(true),
-  data: z.object({
-    contact: z.string().meta({
-      description:
-        'The id of the contact; for the public key, unless the project lets it update contacts, a UUIDv8 that stands for the address',
-    }),
-    event: z.string().meta({ description: 'The id of the event' }),
-    timestamp: instant,
-    warnings: warnings.optional(),
-  }),
-  contact: z.string().meta(againAtTopLevel),
-  event: z.string().meta(againAtTopLevel),
-  timestamp: instant.meta(againAtTopLevel),
-})
 
 const eventBody = z.object(eventFields)
 

@@ -195,8 +195,13 @@ const SHORT_NAMES =
   /^(?:\w*[iI]d|name|subject|from|email|recipientAddress|event|state|status|reason|source|url|key|filename|method|path)$/
 const SHORT_TEXT_BYTES = 1_000
 
-/** Lists of small rows whose shapes do not say so: many short names, and the name of the event that starts a workflow. */
-const SMALL_ROWS = ['GET /emails', 'GET /workflows']
+/** Lists of small rows whose shapes do not say so: short texts without a `max`, and the event that starts a workflow. */
+const SMALL_ROWS = [
+  'GET /emails',
+  'GET /requests',
+  'GET /webhooks/endpoints/:id/deliveries',
+  'GET /workflows',
+]
 
 /** Octets that a row of a list takes at most; infinite with a value of any kind, or a text without a limit. */
 function maxBytesOf(schema: Schema, name = ''): number {
@@ -208,8 +213,11 @@ function maxBytesOf(schema: Schema, name = ''): number {
     const entries = Object.entries(properties)
     return entries.reduce((bytes, [key, part]) => bytes + maxBytesOf(part, key), 0)
   }
-  if (type !== 'string')
+  // A text that may be null has both types.
+  const types = [type].flat()
+  if (!types.includes('string')) {
     return type === undefined && !isWord(schema) ? Number.POSITIVE_INFINITY : 20
+  }
   if (maxLength !== undefined) return 4 * maxLength
   const isShort = SHORT_NAMES.test(name) || isWord(schema) || schema.format !== undefined
   return isShort ? SHORT_TEXT_BYTES : Number.POSITIVE_INFINITY

@@ -9,6 +9,7 @@ import { AppError } from '../../../base/errors.ts'
 import { parseJsonText } from '../../../base/json-text.ts'
 import { parseAddress } from '../../../formats/address/address.ts'
 import type { Outbound } from '../../../outbound/outbound.ts'
+import type { EmailEvent } from '../../../records/email.ts'
 import { contains, indexedBy, listOf, octets } from '../../../store/dialect.ts'
 import { and, eq, sql } from '../../../store/drizzle.ts'
 import { inboundMessages } from '../../../store/schema/inbound.ts'
@@ -32,9 +33,7 @@ type EmailKey = { projectId: string; id: string }
 
 type EventLine = { seq: number; bytes: number }
 
-type EmailEvent = { seq: number; id: string; name: string; data: string | null; createdAt: number }
-
-type EmailEventView = { id: string; name: string; data: unknown; createdAt: string }
+type EventRow = { seq: number; id: string; name: string; data: string | null; createdAt: number }
 
 /** An address that follows every link has so many events; the first ones say enough. */
 const MAX_EVENTS = 500
@@ -47,7 +46,7 @@ const listEvents = statement<EventLine>(
     order by seq limit ${MAX_EVENTS}`,
 )
 
-const listBySeq = statement<EmailEvent>(
+const listBySeq = statement<EventRow>(
   () => sql`select seq, id, name, data, created_at as "createdAt" from events
     where seq in ${listOf(parameter('seqs'))}`,
 )
@@ -152,7 +151,7 @@ async function readEvents({ store }: Pick<Base, 'store'>, lines: readonly EventL
   })
 }
 
-function toEvent({ id, name, data, createdAt }: EmailEvent): EmailEventView {
+function toEvent({ id, name, data, createdAt }: EventRow): EmailEvent {
   return { id, name, data: parseJsonText(data ?? 'null'), createdAt: formatInstant(createdAt) }
 }
 

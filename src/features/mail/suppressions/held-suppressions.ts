@@ -5,10 +5,11 @@
  */
 import { DAY_MS, formatInstant, formatOptionalInstant, HOUR_MS } from '../../../base/clock.ts'
 import { findMxDestination } from '../../../outbound/routing/find-destination.ts'
+import type { HeldSuppression } from '../../../records/suppression.ts'
 import type { RowOf } from '../../../store/database.ts'
 import { and, asc, count, desc, eq, gte, inArray, sql } from '../../../store/drizzle.ts'
 import { heldSuppressions } from '../../../store/schema/suppressions.ts'
-import type { HeldCause, SuppressionReason } from '../../../store/schema/words.ts'
+import type { HeldCause } from '../../../store/schema/words.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import { type Pace, sweep } from '../../../work/sweep.ts'
@@ -21,24 +22,10 @@ import {
 } from '../messages/outcome/suppress-bounced.ts'
 import type { Fuse } from '../messages/outcome/suppression-guards.ts'
 
-export type HeldView = {
-  id: string
-  projectId: string
-  email: string
-  reason: SuppressionReason
-  /** `fuse`: until an operator decides; `domain`: until DNS has been queried for its domain again. */
-  cause: HeldCause
-  source: string
-  emailId: string
-  createdAt: string
-  /** When DNS is queried for the domain again. */
-  dueAt: string | null
-}
-
 /** All projects without `projectId`; all times without `since` (epoch ms). */
 export type HeldScope = { projectId?: string | undefined; since?: number | undefined }
 
-type HeldPage = { data: HeldView[]; hasMore: boolean; total: number }
+type HeldPage = { data: HeldSuppression[]; hasMore: boolean; total: number }
 
 type ConfirmResult = {
   /** Addresses that are now on the list; their contacts are unsubscribed. */
@@ -116,7 +103,7 @@ export async function listHeld(
     .orderBy(desc(heldSuppressions.createdAt), desc(heldSuppressions.id))
     .limit(limit)
   const total = await countHeldSuppressions({ store }, scope)
-  return { data: rows.map(toView), hasMore: total > rows.length, total }
+  return { data: rows.map(toHeldSuppression), hasMore: total > rows.length, total }
 }
 
 export async function countHeldSuppressions(
@@ -156,7 +143,7 @@ export async function confirmHeldSuppressions(
   return { ...confirmed, remaining: await countHeldSuppressions(deps, { cause: 'fuse' }) }
 }
 
-function toView(row: typeof heldSuppressions.$inferSelect): HeldView {
+function toHeldSuppression(row: typeof heldSuppressions.$inferSelect): HeldSuppression {
   const { id, projectId, address, reason, cause, source, emailId } = row
   const times = { createdAt: formatInstant(row.createdAt), dueAt: formatOptionalInstant(row.dueAt) }
   return { id, projectId, email: address, reason, cause, source, emailId, ...times }

@@ -4,6 +4,7 @@ import { invalid } from '../../../base/errors.ts'
 import { newEffort } from '../../../config/layers/closest.ts'
 import type { PartFault, RenderedMessage } from '../../../formats/compose/build-message.ts'
 import { CONTACT } from '../../../formats/template/variables.ts'
+import type { RenderedPreview } from '../../../records/template.ts'
 import type { Project } from '../../../store/schema/accounts.ts'
 import type { ContentClass } from '../../../store/schema/words.ts'
 import type { Base } from '../../ground/base.ts'
@@ -36,15 +37,6 @@ type RenderRequest = {
   /** The contact that the text is rendered for. */
   contactId?: string | undefined
   data?: unknown
-}
-
-/** `sizeBytes`: of the HTML, in UTF-8. */
-type RenderedPreview = {
-  subject: string
-  html: string
-  text: string
-  sizeBytes: number
-  warnings: string[]
 }
 
 type RenderDeps = PreviewDeps & Pick<Base, 'store' | 'directory'>

@@ -9,7 +9,12 @@ import {
 } from '../../../features/outreach/campaigns/figures/recipients.ts'
 import { listClickedLinks, viewStats } from '../../../features/outreach/campaigns/figures/stats.ts'
 import { createExportSlots } from '../../../features/people/import-export/export-slots.ts'
-import { campaignExample, campaignStats, recipientPage } from '../../../records/campaign.ts'
+import {
+  campaignExample,
+  campaignStats,
+  clickedLinks,
+  recipientPage,
+} from '../../../records/campaign.ts'
 import { enveloped } from '../../../records/envelope.ts'
 import { pageParameters } from '../../../records/page.ts'
 import {
@@ -56,8 +61,6 @@ const exportQuery = z
       .meta({ description: 'Adds a column for each field of the contacts, `data.<field>`' }),
   })
   .refine(hasOneOutcome.check, hasOneOutcome.refusal)
-
-const links = z.array(z.object({ url: z.string(), clicks: z.int(), uniqueClickers: z.int() }))
 
 const shared = { tag: 'Campaigns', refusals: [404] } as const
 
@@ -178,7 +181,7 @@ export const showLinks = ({ core }: RouteDeps) =>
     description:
       'The 1,000 links with most clicks. `uniqueClickers` counts recipients who followed the link.',
     answerBytes: LIST_ANSWER_BYTES,
-    responses: { 200: { description: 'The links', schema: links, isTableToo: true } },
+    responses: { 200: { description: 'The links', schema: clickedLinks, isTableToo: true } },
     example: () => ({ params: { id: campaignExample.id }, status: 200, response: [] }),
     handle: async (call) => {
       const key = uuidKeyOf(call)

@@ -24,6 +24,7 @@ import {
   listedWorkflow,
   type WorkflowDetail,
   workflowDetail,
+  workflowFields,
   workflowPage,
   workflowQuery,
 } from '../../../records/workflow.ts'
@@ -41,18 +42,6 @@ const fieldsQuery = z.object({
   eventName: eventName.optional().meta({
     description: 'Adds the fields of the last hundred events of this name with data',
   }),
-})
-
-const fields = z.object({
-  fields: z.array(z.string()),
-  typedFields: z.array(
-    z.object({
-      field: z.string(),
-      type: z.enum(['string', 'number', 'boolean', 'date']),
-      category: z.enum(['Contact Fields', 'Custom Data', 'Event Data']),
-    }),
-  ),
-  count: z.int(),
 })
 
 const shared = {
@@ -91,7 +80,7 @@ export const listFields = ({ core }: RouteDeps) =>
     summary: 'List the fields that a CONDITION can ask for',
     answerBytes: RECORD_ANSWER_BYTES,
     query: fieldsQuery,
-    responses: { 200: { description: 'The fields', schema: fields } },
+    responses: { 200: { description: 'The fields', schema: workflowFields } },
     example: examples.listFields,
     handle: async ({ project, query }) =>
       largeJson(200, await listWorkflowFields(core, { projectId: project.id, ...query })),

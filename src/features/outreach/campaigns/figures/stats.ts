@@ -1,7 +1,7 @@
 /**
  * The figures of a campaign, as `GET /campaigns/:id/stats` returns them, and the clicks of its links.
  */
-import type { CampaignStats } from '../../../../records/campaign.ts'
+import type { CampaignStats, ClickedLink } from '../../../../records/campaign.ts'
 import { indexedBy } from '../../../../store/dialect.ts'
 import { desc, eq, getTableColumns, sql } from '../../../../store/drizzle.ts'
 import {
@@ -35,9 +35,6 @@ const countWaiting = statement<{ pending: number; deferred: number }>(
     - (select count(*) from emails ${indexedBy('emails_leased')}
       where lease_until is not null and ${isOfCampaign} and ${onShelves('deferred')}) as deferred`,
 )
-
-/** `uniqueClickers`: recipients who followed the link. */
-type LinkClicks = { url: string; clicks: number; uniqueClickers: number }
 
 /** A bound, because links that contain data of the recipient are as many as recipients. */
 const MAX_LINKS = 1_000
@@ -93,7 +90,7 @@ export async function viewStats(
 export async function listClickedLinks(
   { store }: Pick<Base, 'store'>,
   key: CampaignKey,
-): Promise<LinkClicks[]> {
+): Promise<ClickedLink[]> {
   await requireCampaign(store.read, key)
   const { url, clicks, clickers } = campaignLinks
   return store.scan

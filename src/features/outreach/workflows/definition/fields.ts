@@ -1,18 +1,11 @@
 /** The fields that a CONDITION can ask for: of the contact, of its data, of the event. */
+import type { WorkflowFields } from '../../../../records/workflow.ts'
 import type { Base } from '../../../ground/base.ts'
 import { storedEventName } from '../../../ground/conditions/field.ts'
 import { listContactFields } from '../../../people/contacts/fields/fields.ts'
 import { listEventKeys } from './event-fields.sqlite.ts'
 
-type FieldType = 'string' | 'number' | 'boolean' | 'date'
-
-type TypedField = {
-  field: string
-  type: FieldType
-  category: 'Contact Fields' | 'Custom Data' | 'Event Data'
-}
-
-type WorkflowFields = { fields: string[]; typedFields: TypedField[]; count: number }
+type TypedField = WorkflowFields['typedFields'][number]
 
 const CONTACT_FIELDS: readonly TypedField[] = [
   { field: 'contact.email', type: 'string', category: 'Contact Fields' },
@@ -25,7 +18,7 @@ export const EMAIL_KEYS: readonly string[] = [
   'sourceType',
 ]
 
-const TYPES: Readonly<Record<string, FieldType>> = {
+const TYPES: Readonly<Record<string, TypedField['type']>> = {
   true: 'boolean',
   false: 'boolean',
   integer: 'number',
@@ -54,7 +47,7 @@ async function listEventFields(
   { projectId, eventName }: { projectId: string; eventName: string },
 ): Promise<TypedField[]> {
   const name = storedEventName(eventName)
-  const types = new Map<string, FieldType>()
+  const types = new Map<string, TypedField['type']>()
   if (name.startsWith('email.')) for (const key of EMAIL_KEYS) types.set(key, 'string')
   // The most frequent type of a key comes first.
   for (const { key, type } of await store.scan.list(listEventKeys, { projectId, name })) {
