@@ -15,8 +15,12 @@ import { type Follower, startFollower } from '../../../../work/follower.ts'
 import type { Base } from '../../../ground/base.ts'
 import type { FollowerName } from '../../../ground/event-handlers.ts'
 import { createCursors, followedRows } from '../../../ground/events/followed-rows.ts'
-import { whileCampaigns } from '../figures/follow-outcomes.ts'
-import { AUTHENTICATION_REFUSAL_MARK, HARD_BOUNCE_MARK, REFUSAL_MARK } from '../figures/marks.ts'
+import {
+  AUTHENTICATION_REFUSAL_MARK,
+  HARD_BOUNCE_MARK,
+  REFUSAL_MARK,
+  whileCampaigns,
+} from '../figures/figures.ts'
 import { type BrakeDeps, brakeCampaigns } from './brake.ts'
 
 const BATCH = 2_000

@@ -24,7 +24,7 @@ import {
 import { type Listing, pageListing } from '../../../ground/listing.ts'
 import { UNSUBSCRIBED } from '../../../mail/messages/delivery/prepare.ts'
 import { type CampaignKey, requireCampaign } from '../campaign.ts'
-import { UNSUBSCRIBED_FIGURE } from './marks.ts'
+import { UNSUBSCRIBED_FIGURE } from './figures.ts'
 
 export const OUTCOMES = [
   'delivered',

@@ -15,7 +15,7 @@ import {
   listReferences,
 } from '../../../ground/conditions/condition.ts'
 import { MAIL_EVENTS } from '../../../ground/events/reserved.ts'
-import { segmentEvent } from '../../../people/segments/slug.ts'
+import { segmentEvent } from '../../../people/segments/membership-events.ts'
 import type { UpdateContactConfig } from '../graph/step-config.ts'
 
 type Maker = {

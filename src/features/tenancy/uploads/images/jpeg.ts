@@ -6,8 +6,6 @@
  *
  * Only what browsers show is accepted: baseline and progressive images of 8 bits per sample.
  */
-import { formatOrientation, readOrientation, shownSize } from './exif.ts'
-import { isColourProfile } from './icc-profile.ts'
 import {
   brokenImage,
   type CleanImage,
@@ -17,6 +15,7 @@ import {
   requireBytes,
   requireFewBlocks,
 } from './image-parts.ts'
+import { formatOrientation, isColourProfile, readOrientation, shownSize } from './kept-metadata.ts'
 
 type JpegFrame = { width: number; height: number; components: number }
 

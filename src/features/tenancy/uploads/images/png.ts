@@ -6,8 +6,6 @@
  * every chunk must be right.
  */
 import { crc32, inflateSync } from 'node:zlib'
-import { formatOrientation, readOrientation, shownSize } from './exif.ts'
-import { isColourProfile, MAX_PROFILE_BYTES } from './icc-profile.ts'
 import {
   brokenImage,
   type CleanImage,
@@ -17,6 +15,13 @@ import {
   requireBytes,
   requireFewBlocks,
 } from './image-parts.ts'
+import {
+  formatOrientation,
+  isColourProfile,
+  MAX_PROFILE_BYTES,
+  readOrientation,
+  shownSize,
+} from './kept-metadata.ts'
 import { type Animation, openAnimation } from './png-animation.ts'
 
 type Chunk = { type: string; data: Buffer; start: number; end: number }
