@@ -4,13 +4,13 @@
  */
 import { parentPort, workerData } from 'node:worker_threads'
 import { type Connection, openConnection } from '../connection.ts'
-import { toFailure } from './thread-failure.ts'
-import type {
-  Checkpoint,
-  Query,
-  StoreThreadSettings,
-  ThreadRequest,
-  ThreadResult,
+import {
+  type Checkpoint,
+  type Query,
+  type StoreThreadSettings,
+  type ThreadRequest,
+  type ThreadResult,
+  toFailure,
 } from './thread-messages.ts'
 
 const BUSY_TIMEOUT_MS = 1000

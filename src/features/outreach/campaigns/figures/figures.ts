@@ -25,7 +25,7 @@ import type { Tx } from '../../../../store/write/transaction.ts'
 import { whileAny } from '../../../../work/follower-handlers.ts'
 import type { Base } from '../../../ground/base.ts'
 import type { LazyHandler } from '../../../ground/event-handlers.ts'
-import { MAIL_EVENTS } from '../../../ground/events/mail-events.ts'
+import { MAIL_EVENTS } from '../../../ground/events/reserved.ts'
 import { COUNTED_OTHERWISE } from '../../../people/contacts/write/set-subscribed.ts'
 import { type BrakeDeps, brakeCampaigns } from '../brake/brake.ts'
 import {
