@@ -38,8 +38,8 @@ export type HistogramLine = {
   sumSeconds: number
 }
 
-type Line = { labels: CounterLabels; count: number }
-type Lines = { labelNames: readonly string[]; byKey: Map<string, Line> }
+type CounterLine = { labels: CounterLabels; count: number }
+type Lines = { labelNames: readonly string[]; byKey: Map<string, CounterLine> }
 
 type Series = { boundsUs: readonly number[]; counts: number[]; sumUs: number }
 
@@ -59,7 +59,7 @@ export function createCounters(): Counters {
 
 /** A line for every combination of the values; one without labels if there are none. */
 function startingLines(values: CounterText['labels']): Lines {
-  const lines = { labelNames: Object.keys(values), byKey: new Map<string, Line>() }
+  const lines = { labelNames: Object.keys(values), byKey: new Map<string, CounterLine>() }
   const combinations = Object.entries(values).reduce<CounterLabels[]>(
     (rows, [label, each]) =>
       rows.flatMap((row) => each.map((value) => ({ ...row, [label]: value }))),

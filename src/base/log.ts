@@ -99,7 +99,7 @@ export function addLogFields(fields: LogFields): void {
 }
 
 /** The first argument of a line is an error, an object of fields, or the text. */
-function redactLine([first, ...rest]: Line, showsAddresses: boolean): Line {
+function redactLine([first, ...rest]: LogCall, showsAddresses: boolean): LogCall {
   const options = { showsAddresses }
   const given = first instanceof Error ? { error: first } : typeof first === 'object' ? first : {}
   const all = { ...storyFields.getStore(), ...(given as object) } as Fields
@@ -109,7 +109,7 @@ function redactLine([first, ...rest]: Line, showsAddresses: boolean): Line {
   for (const each of typeof first === 'object' ? rest : [first, ...rest]) {
     line.push(typeof each === 'string' ? redactText(each, options) : each)
   }
-  return line as unknown as Line
+  return line as unknown as LogCall
 }
 
 function withShownError({ error, ...others }: Fields): Fields {
@@ -158,7 +158,7 @@ function gather(out: DestinationStream): Lines {
   }
 }
 
-type Line = Parameters<LogFn>
+type LogCall = Parameters<LogFn>
 
 function createLimiter(elapsed: () => number, onLeftOut: () => void) {
   /** In the order of writing. */
@@ -170,7 +170,7 @@ function createLimiter(elapsed: () => number, onLeftOut: () => void) {
   }
 
   /** The line to write; undefined when it is omitted. */
-  function admit(line: Line, severity: number): Line | undefined {
+  function admit(line: LogCall, severity: number): LogCall | undefined {
     const party = severity < WARN ? peerOf(line) : domainsOf(line)
     const key = `${severity} ${party ?? ''} ${causeOf(line)}`
     const at = elapsed()
@@ -189,19 +189,19 @@ function createLimiter(elapsed: () => number, onLeftOut: () => void) {
   return { admit }
 }
 
-function withCount([first, ...rest]: Line, leftOut: number): Line {
-  if (first instanceof Error) return [{ error: first, leftOut }, ...rest] as unknown as Line
-  if (typeof first === 'object') return [{ ...(first as object), leftOut }, ...rest] as Line
-  return [{ leftOut }, first, ...rest] as unknown as Line
+function withCount([first, ...rest]: LogCall, leftOut: number): LogCall {
+  if (first instanceof Error) return [{ error: first, leftOut }, ...rest] as unknown as LogCall
+  if (typeof first === 'object') return [{ ...(first as object), leftOut }, ...rest] as LogCall
+  return [{ leftOut }, first, ...rest] as unknown as LogCall
 }
 
 /** The peer that a line concerns, if any. */
-function peerOf([first]: Line): unknown {
+function peerOf([first]: LogCall): unknown {
   return typeof first === 'object' && first !== null && 'peer' in first ? first.peer : undefined
 }
 
 /** The domains of the addresses in `to`. */
-function domainsOf([first]: Line): string {
+function domainsOf([first]: LogCall): string {
   const to = typeof first === 'object' && first !== null && 'to' in first ? first.to : []
   const domains = [to].flat().flatMap((given) => /@([^@]*)$/.exec(String(given))?.[1] ?? [])
   return [...new Set(domains.map((name) => name.toLowerCase()))]
@@ -211,7 +211,7 @@ function domainsOf([first]: Line): string {
 }
 
 /** The text of a line with the cause from its fields. */
-function causeOf([first, text]: Line): string {
+function causeOf([first, text]: LogCall): string {
   if (typeof first !== 'object' || first === null) return String(first)
   const fields = first as Record<string, unknown>
   if (first instanceof Error) return `${text} ${causeText(first)}`

@@ -7,12 +7,12 @@ import type { SettingKey, SettingValues } from './settings.ts'
 import { formatDuration } from './values/durations.ts'
 import { formatListenAddress, isLoopbackHost } from './values/listen-address.ts'
 
-type Finding = { key: SettingKey; found: string; expected: string }
+type Contradiction = { key: SettingKey; found: string; expected: string }
 
 type Rule = {
   /** The rule is skipped while the value of one of these keys is invalid. */
   keys: SettingKey[]
-  check(values: SettingValues): Finding[]
+  check(values: SettingValues): Contradiction[]
 }
 
 /** `isBroken`: whether the value of a key is invalid. */
@@ -115,17 +115,20 @@ const rules: Rule[] = [
   { keys: ['backup.every', 'backup.dir'], check: checkBackup },
 ]
 
-function missing(values: SettingValues, key: SettingKey, expected: string): Finding[] {
+function missing(values: SettingValues, key: SettingKey, expected: string): Contradiction[] {
   return values[key] === null ? [{ key, found: 'nothing', expected }] : []
 }
 
-function bothOrNone(values: SettingValues, [first, second]: [SettingKey, SettingKey]): Finding[] {
+function bothOrNone(
+  values: SettingValues,
+  [first, second]: [SettingKey, SettingKey],
+): Contradiction[] {
   if ((values[first] === null) === (values[second] === null)) return []
   const [given, absent] = values[first] === null ? [second, first] : [first, second]
   return [{ key: absent, found: 'nothing', expected: `a value, since ${given} has one` }]
 }
 
-function checkClearAuth(values: SettingValues): Finding[] {
+function checkClearAuth(values: SettingValues): Contradiction[] {
   const host = values['delivery.relay.host']
   const isClear = values['delivery.relay.tls'] === 'none'
   if (host === null || !isClear || values['delivery.relay.username'] === null) return []
@@ -134,7 +137,7 @@ function checkClearAuth(values: SettingValues): Finding[] {
   return [{ key: 'delivery.relay.tls', found: '"none"', expected }]
 }
 
-function checkClearIssuer(values: SettingValues): Finding[] {
+function checkClearIssuer(values: SettingValues): Contradiction[] {
   const key = 'accounts.oidc.issuer'
   const issuer = values[key]
   if (issuer === null) return []
@@ -143,7 +146,7 @@ function checkClearIssuer(values: SettingValues): Finding[] {
   return [{ key, found: describeFound(issuer), expected }]
 }
 
-function checkSubmissionTls(values: SettingValues): Finding[] {
+function checkSubmissionTls(values: SettingValues): Contradiction[] {
   if (values['submission.tls_cert'] !== null || values['acme.email'] !== null) return []
   return values['submission.listen']
     .filter(({ host, isTls }) => isTls || !isLoopbackHost(host))
@@ -155,7 +158,7 @@ function checkSubmissionTls(values: SettingValues): Finding[] {
     }))
 }
 
-function checkAcmeDomains(values: SettingValues): Finding[] {
+function checkAcmeDomains(values: SettingValues): Contradiction[] {
   if (values['acme.email'] === null) return []
   const key = 'acme.domains'
   const domains = values[key] ?? []
@@ -170,7 +173,7 @@ function checkAcmeDomains(values: SettingValues): Finding[] {
 }
 
 /** HTTPS opens once there is a certificate, so it cannot answer the challenges for the first one. */
-function checkAcmeListen(values: SettingValues): Finding[] {
+function checkAcmeListen(values: SettingValues): Contradiction[] {
   const key = 'acme.listen'
   if (values[key].length > 0 || !isOrderedFor(values, 'http')) return []
   const expected =
@@ -178,7 +181,7 @@ function checkAcmeListen(values: SettingValues): Finding[] {
   return [{ key, found: '[]', expected }]
 }
 
-function checkListeners(values: SettingValues): Finding[] {
+function checkListeners(values: SettingValues): Contradiction[] {
   const listeners: [SettingKey, ListenAddress][] = [
     ['http.listen', values['http.listen']],
     ...values['inbound.listen'].map((one): [SettingKey, ListenAddress] => ['inbound.listen', one]),
@@ -202,7 +205,7 @@ function checkListeners(values: SettingValues): Finding[] {
   })
 }
 
-function checkBilling(values: SettingValues): Finding[] {
+function checkBilling(values: SettingValues): Contradiction[] {
   const isUsed = STRIPE_KEYS.some((key) => values[key] !== null)
   const hasApiBase = values['billing.stripe_api_base'] !== null
   if (!isUsed && !hasApiBase) return []
@@ -210,7 +213,7 @@ function checkBilling(values: SettingValues): Finding[] {
   return STRIPE_KEYS.flatMap((key) => missing(values, key, expected))
 }
 
-function checkStripeAddress(values: SettingValues): Finding[] {
+function checkStripeAddress(values: SettingValues): Contradiction[] {
   const key = 'billing.stripe_api_base'
   const address = values[key]
   if (address === null) return []
@@ -222,7 +225,7 @@ function checkStripeAddress(values: SettingValues): Finding[] {
   return [{ key, found, expected }]
 }
 
-function checkBackup(values: SettingValues): Finding[] {
+function checkBackup(values: SettingValues): Contradiction[] {
   const everyMs = values['backup.every']
   if (everyMs === null) return []
   const expected = 'a folder, since backup.every has a value'

@@ -77,7 +77,7 @@ const attachment = z
     context.addIssue({ code: 'custom', path: ['contentId'], message })
   })
 
-type Given = z.output<typeof attachment>
+type GivenAttachment = z.output<typeof attachment>
 
 export function attachmentList(limits: Limits) {
   const maxBase64Length = Math.floor((limits.attachmentsMaxBytes * 4) / 3)
@@ -116,7 +116,10 @@ function isContent(content: string): boolean {
  * Turns the items into stored attachments. The lengths of all encoded `data:` URIs are added up before the
  * first is decoded.
  */
-function unpackAll(items: readonly Given[], context: z.RefinementCtx): StoredAttachment[] {
+function unpackAll(
+  items: readonly GivenAttachment[],
+  context: z.RefinementCtx,
+): StoredAttachment[] {
   const uris = items.map(({ content }) => (isDataUri(content) ? readDataUri(content) : undefined))
   let encoded = 0
   for (const [index, uri] of uris.entries()) {
@@ -144,7 +147,7 @@ function refuseContent(
 }
 
 function toStored(
-  item: Given,
+  item: GivenAttachment,
   { content, mediaType }: { content: string; mediaType: string | null },
 ): StoredAttachment {
   const type = item.contentType ?? typeOf(mediaType) ?? typeByName(item.filename)

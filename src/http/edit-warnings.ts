@@ -2,7 +2,7 @@
 import type { FieldWarning } from '../base/errors.ts'
 import { findForeignSyntax } from '../features/mail/templates/foreign-syntax.ts'
 import { type Edited, findLiveError } from '../features/outreach/workflows/definition/validate.ts'
-import { findSilentEvents } from '../features/people/segments/silent-events.ts'
+import { findSilentEvents } from '../features/people/segments/membership-events.ts'
 import type { ProjectCall, RawCall, RouteDeps } from './route.ts'
 import { uuidKeyOf } from './uuid-key.ts'
 

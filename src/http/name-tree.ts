@@ -66,7 +66,7 @@ export function nameTreeOf(schema: Schema, record?: Schema): NameTree | undefine
 
 /** The unknown names in `value`, in its order. */
 export function findUnknownNames(tree: NameTree | undefined, value: unknown): UnknownName[] {
-  const walk: Walk = { found: [], looks: 0 }
+  const walk: NameWalk = { found: [], looks: 0 }
   if (tree !== undefined) search(tree, value, { walk, path: [] })
   return walk.found
 }
@@ -176,12 +176,12 @@ function merged(trees: readonly (NameTree | undefined)[]): NameTree | undefined 
   return { fields, readOnly, isOpen: withFields.some(({ isOpen }) => isOpen), members }
 }
 
-type Walk = { found: UnknownName[]; looks: number }
+type NameWalk = { found: UnknownName[]; looks: number }
 
 function search(
   tree: NameTree,
   value: unknown,
-  { walk, path }: { walk: Walk; path: readonly string[] },
+  { walk, path }: { walk: NameWalk; path: readonly string[] },
 ): void {
   if (typeof value !== 'object' || value === null) return
   const isList = Array.isArray(value)

@@ -91,13 +91,13 @@ import * as workflows from './routes/workflows/workflows.ts'
 
 /** These types reject a route whose operation takes other callers than the route admits. */
 type RouteRow =
-  | Row<'anyone', Operation<RawCall>>
-  | Row<ProjectCallers, Operation<CallerCall<ProjectCaller>>>
-  | Row<MemberCallers, Operation<CallerCall<MemberCaller>>>
-  | Row<SessionCallers, Operation<CallerCall<UserCaller>>>
-  | Row<'verified session or key', Operation<CallerCall<UserCaller | KeyCaller>>>
-  | Row<'operator or monitor', Operation<RawCall>>
-type Row<Callers, Operates> = readonly [Method, string, Callers, (deps: RouteDeps) => Operates]
+  | TableRow<'anyone', Operation<RawCall>>
+  | TableRow<ProjectCallers, Operation<CallerCall<ProjectCaller>>>
+  | TableRow<MemberCallers, Operation<CallerCall<MemberCaller>>>
+  | TableRow<SessionCallers, Operation<CallerCall<UserCaller>>>
+  | TableRow<'verified session or key', Operation<CallerCall<UserCaller | KeyCaller>>>
+  | TableRow<'operator or monitor', Operation<RawCall>>
+type TableRow<Callers, Operates> = readonly [Method, string, Callers, (deps: RouteDeps) => Operates]
 
 export const ROUTES: readonly RouteRow[] = [
   ['POST', '/v1/send', 'secret key', send],

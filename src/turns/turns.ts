@@ -54,7 +54,7 @@ export type Turns = {
   waiting(): number
 }
 
-type Waiting = { owner: WorkOwner; begin(): void; refuse(error: unknown): void }
+type WaitingWork = { owner: WorkOwner; begin(): void; refuse(error: unknown): void }
 
 type Line<Work> = {
   readonly key: string
@@ -95,16 +95,16 @@ const PASSED_SHARE = 1 / 4
 
 export function createTurns(options: TurnsOptions): Turns {
   const { atOnce, atOncePerProject = atOnce, clock = () => performance.now() } = options
-  const lines = createLines<Waiting>()
+  const lines = createLines<WaitingWork>()
   /** Requests that have had a place. */
   const admitted = new WeakSet<WorkOwner>([SYSTEM])
   let running = 0
   let stopError: Error | undefined
 
-  const isFreeFor = (line: Line<Waiting>) => running < atOnce && line.running < atOncePerProject
+  const isFreeFor = (line: Line<WaitingWork>) => running < atOnce && line.running < atOncePerProject
 
   /** Throws if the work neither begins nor waits. */
-  function admit(owner: WorkOwner, line: Line<Waiting>): void {
+  function admit(owner: WorkOwner, line: Line<WaitingWork>): void {
     if (stopError !== undefined) throw stopError
     if (owner.client?.hasLeft() === true) throw clientLeft()
     if (line.waiting.length === 0 && isFreeFor(line)) return
@@ -113,7 +113,7 @@ export function createTurns(options: TurnsOptions): Turns {
     refuseFull(options, { ofProject: countRequests([line]), inAll })
   }
 
-  function place(owner: WorkOwner): Promise<Line<Waiting>> | Line<Waiting> {
+  function place(owner: WorkOwner): Promise<Line<WaitingWork>> | Line<WaitingWork> {
     const line = lines.open(owner.key)
     try {
       admit(owner, line)
@@ -126,22 +126,22 @@ export function createTurns(options: TurnsOptions): Turns {
     return wait(owner, line)
   }
 
-  function occupy(line: Line<Waiting>, owner: WorkOwner): Line<Waiting> {
+  function occupy(line: Line<WaitingWork>, owner: WorkOwner): Line<WaitingWork> {
     running += 1
     lines.begin(line)
     admitted.add(owner)
     return line
   }
 
-  function wait(owner: WorkOwner, line: Line<Waiting>): Promise<Line<Waiting>> {
-    const { promise, resolve, reject } = Promise.withResolvers<Line<Waiting>>()
+  function wait(owner: WorkOwner, line: Line<WaitingWork>): Promise<Line<WaitingWork>> {
+    const { promise, resolve, reject } = Promise.withResolvers<Line<WaitingWork>>()
     const leave = (): void => {
       line.waiting.splice(line.waiting.indexOf(waiting), 1)
       lines.tidy()
       reject(clientLeft())
     }
     const stay = owner.client?.onLeave(leave)
-    const waiting: Waiting = {
+    const waiting: WaitingWork = {
       owner,
       begin() {
         stay?.()
@@ -156,7 +156,7 @@ export function createTurns(options: TurnsOptions): Turns {
     return promise
   }
 
-  function pass(line: Line<Waiting>, usedMs: number): void {
+  function pass(line: Line<WaitingWork>, usedMs: number): void {
     running -= 1
     lines.end(line, usedMs)
     for (;;) {
@@ -189,7 +189,7 @@ export function createTurns(options: TurnsOptions): Turns {
 }
 
 /** Of jobs and the server itself, any number may wait. */
-function countRequests(lines: Iterable<Line<Waiting>>): number {
+function countRequests(lines: Iterable<Line<WaitingWork>>): number {
   let count = 0
   for (const line of lines)
     for (const { owner } of line.waiting) if (!owner.isJob && owner !== SYSTEM) count += 1

@@ -41,7 +41,7 @@ type Places<Row> = {
    * Call this after a batch. Returns whether a handler moved. A handler that took fewer rows of a full
    * batch than others is behind.
    */
-  moved(batch: Pick<Batch<Row>, 'ends' | 'isSaved' | 'isFull'>): boolean
+  moved(batch: Pick<FollowerBatch<Row>, 'ends' | 'isSaved' | 'isFull'>): boolean
   /** Takes back a handler that was there at first, at its place in the order. */
   add(place: HandlerPlace<Row>): void
   /** Lets a handler leave. Returns whether it has left: the last one stays. */
@@ -120,7 +120,7 @@ type BatchOptions<Row> = {
   onTurn: (place?: HandlerPlace<Row>) => void
 }
 
-type Batch<Row> = {
+type FollowerBatch<Row> = {
   /** The new place of each reader. */
   ends: ReadonlyMap<HandlerPlace<Row>, number>
   isSaved: boolean
@@ -237,7 +237,7 @@ export async function savePlaces<Row>(
 export async function handleBatch<Row extends FollowedRow>(
   tx: Tx,
   { rows, cursors, clock, readers, unsaved, from, limit, onTurn }: BatchOptions<Row>,
-): Promise<Batch<Row>> {
+): Promise<FollowerBatch<Row>> {
   const startedAt = clock()
   const furthest = readers.reduce((most, { seq }) => Math.max(most, seq), from)
   let committed = rows.last()

@@ -28,14 +28,14 @@ type LoopTurns = {
 }
 
 /** `age`: lower for work that asked for its first turn earlier. */
-type Waiting = { age: number; begin(): void }
+type WaitingTurn = { age: number; begin(): void }
 /** `taken`: turns since the line began to wait. */
-type Line = { waiting: Waiting[]; taken: number }
+type TurnLine = { waiting: WaitingTurn[]; taken: number }
 
 export function createLoopTurns(): LoopTurns {
   /** The lines of waiting work; each entry stands for the next piece of its line. */
   const turns = createFairQueue<string>()
-  const lines = new Map<string, Line>()
+  const lines = new Map<string, TurnLine>()
   const ages = new WeakMap<WorkOwner, number>()
   let lastAge = 0
   let isScheduled = false
@@ -60,7 +60,7 @@ export function createLoopTurns(): LoopTurns {
   }
 
   /** Takes what has waited longest among the oldest work of the line. */
-  function takeFrom(key: string): Waiting | undefined {
+  function takeFrom(key: string): WaitingTurn | undefined {
     const line = lines.get(key)
     if (line === undefined) return undefined
     const { waiting } = line
@@ -90,7 +90,7 @@ export function createLoopTurns(): LoopTurns {
 }
 
 /** The age of the youngest work that takes turns. */
-function youngestOf(waiting: readonly Waiting[]): number {
+function youngestOf(waiting: readonly WaitingTurn[]): number {
   const ages = waiting.map(({ age }) => age).sort((one, other) => one - other)
   return ages[AT_ONCE - 1] ?? Number.POSITIVE_INFINITY
 }

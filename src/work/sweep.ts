@@ -84,7 +84,7 @@ type RowChange<Row, State> = {
   progress?: JobProgress<State> | undefined
 }
 
-type Finding<Row, State> = RowChange<Row, State> & {
+type FoundRows<Row, State> = RowChange<Row, State> & {
   /** Up to `limit` rows behind the state; none ends the sweep. */
   find(limit: number, state: State): Promise<readonly Row[]>
 }
@@ -93,7 +93,7 @@ type Finding<Row, State> = RowChange<Row, State> & {
 export async function sweepRows<Row, State>(
   deps: Deps,
   rules: SweepRules,
-  { find, ...work }: Finding<Row, State>,
+  { find, ...work }: FoundRows<Row, State>,
 ): Promise<State> {
   const batches = createBatches(deps.store, { job: work.progress?.job, ...rules })
   let state = work.from

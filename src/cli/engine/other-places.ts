@@ -10,10 +10,10 @@ import type { Loaded } from '../../config/load.ts'
 import { quoteWord } from '../../config/shell-word.ts'
 import type { Terminal } from './terminal.ts'
 
-type Place = Pick<Terminal, 'cwd' | 'systemFile'>
+type CliPlace = Pick<Terminal, 'cwd' | 'systemFile'>
 
 /** One sentence for each place. */
-export function listOtherPlaces({ config }: Pick<Loaded, 'config'>, place: Place): string[] {
+export function listOtherPlaces({ config }: Pick<Loaded, 'config'>, place: CliPlace): string[] {
   const { file, database } = config
   const hidden = findHidden(place)
   if (hidden !== undefined && file === path.join(place.cwd, FILE_NAME)) {
@@ -29,11 +29,11 @@ export function listOtherPlaces({ config }: Pick<Loaded, 'config'>, place: Place
 }
 
 /** The configuration of the system, if a file in the present folder hides it, or would. */
-export function findHidden(place: Place): string | undefined {
+export function findHidden(place: CliPlace): string | undefined {
   const system = systemFileOf(place)
   return system !== path.join(place.cwd, FILE_NAME) && existsSync(system) ? system : undefined
 }
 
-function systemFileOf({ systemFile = SYSTEM_FILE }: Place): string {
+function systemFileOf({ systemFile = SYSTEM_FILE }: CliPlace): string {
   return systemFile
 }

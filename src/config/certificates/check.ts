@@ -7,7 +7,7 @@ import { describeUnreadable, isRefused, runAs, statOf, userArgument } from '../f
 import type { Problem } from '../problems.ts'
 import type { SettingKey, SettingValues } from '../settings.ts'
 import { quoteWord } from '../shell-word.ts'
-import { describePairFault } from './pair-fault.ts'
+import { describePairFault } from './pair.ts'
 
 const SECTIONS = ['http', 'inbound', 'submission'] as const
 

@@ -4,11 +4,17 @@
  */
 import { readFileSync } from 'node:fs'
 import { createSecureContext } from 'node:tls'
+import { describeError } from '../../base/errors.ts'
 import type { TlsFiles } from '../config.ts'
 
 export type CertificatePair = { cert: Buffer; key: Buffer }
 
 const BLOCK = /-----BEGIN ([A-Z ]+)-----[^-]+-----END \1-----/g
+
+const MEANINGS: Record<string, string> = {
+  ERR_OSSL_X509_KEY_VALUES_MISMATCH: 'the key does not belong to the certificate',
+  ERR_OSSL_X509_KEY_TYPE_MISMATCH: 'the key does not belong to the certificate',
+}
 
 /** @throws Error unless both files can be read and belong together */
 export function readPair({ certFile, keyFile, isOrdered = false }: TlsFiles): CertificatePair {
@@ -23,6 +29,12 @@ export function parsePair(text: string): CertificatePair {
   const pair = splitPair(text)
   createSecureContext(pair)
   return pair
+}
+
+/** Why a certificate and a key cannot be used together, in plainer words than OpenSSL's. */
+export function describePairFault(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  return MEANINGS[code] ?? describeError(error)
 }
 
 export function isSamePair(one: CertificatePair, other: CertificatePair): boolean {

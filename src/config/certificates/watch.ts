@@ -19,8 +19,7 @@ import type { Health } from '../../base/health.ts'
 import type { Log } from '../../base/log.ts'
 import type { Config, TlsFiles } from '../config.ts'
 import { daysLeft, findCertificateFaults } from './faults.ts'
-import { type CertificatePair, isSamePair, readPair } from './pair.ts'
-import { describePairFault } from './pair-fault.ts'
+import { type CertificatePair, describePairFault, isSamePair, readPair } from './pair.ts'
 import type { TlsListener } from './tls-listener.ts'
 
 type OnPairChange = (pair: CertificatePair) => void

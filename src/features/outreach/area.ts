@@ -28,7 +28,7 @@ import { erasedByDeletion, erasedByReset, exported, ownedBy } from '../ground/ma
 import { countUncounted } from './campaigns/audience/total-recipients.ts'
 import { startRefusals } from './campaigns/brake/follow-refusals.ts'
 import { CAMPAIGN_REFERENCES } from './campaigns/campaign.ts'
-import { figuresHandler } from './campaigns/figures/follow-outcomes.ts'
+import { figuresHandler } from './campaigns/figures/figures.ts'
 import { type CampaignsDeps, startCampaigns } from './campaigns/sending/loop.ts'
 import { startSettling } from './campaigns/settle-stopped.ts'
 import { deleteExpiredDeliveries } from './webhooks/deliveries/deliveries.ts'

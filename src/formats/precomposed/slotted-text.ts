@@ -17,10 +17,10 @@ export type SlottedText = { pieces: readonly string[]; slots: readonly number[] 
 export type EncodedSlottedText = SlottedText & { encoded: EncodedPieces | undefined }
 
 /** `octets` (UTF-8) and `units` (UTF-16): lengths without the values. */
-type EncodedPieces = { octets: number; units: number; lines: readonly Line[] }
+type EncodedPieces = { octets: number; units: number; lines: readonly SlottedLine[] }
 
 /** Encoded whole lines, then one line with slots whose pieces are only escaped. */
-type Line = { before: string; pieces: readonly string[]; slots: readonly number[] }
+type SlottedLine = { before: string; pieces: readonly string[]; slots: readonly number[] }
 
 /** A value without line breaks and without white space at its ends. */
 export type Value = { text: string; escaped: string; octets: number }
@@ -79,7 +79,7 @@ function encodePieces(
   const fixed = pieces.join('')
   const hasLongLine = fixed.split(/[\r\n]/).some((line) => line.length > MAX_PLAIN_LINE_LENGTH)
   if (!hasLongLine && !/[^\t\r\n -~]/.test(fixed)) return undefined
-  const lines: Line[] = []
+  const lines: SlottedLine[] = []
   let line = { before: '', pieces: [] as string[], slots: [] as number[] }
   for (const [i, piece] of pieces.entries()) {
     const slot = slots[i]

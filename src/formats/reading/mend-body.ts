@@ -6,16 +6,16 @@
 import type { Mending, OctetEdit } from './mending.ts'
 import { findFields, mediaType, type PartField, readPartParameter } from './part-fields.ts'
 
-type Range = { start: number; end: number }
+type OctetRange = { start: number; end: number }
 
 type MendedBody = {
   /** The value that replaces all Content-Type fields; undefined if they stay. */
   contentType: string | undefined
   edits: OctetEdit[]
-  parts: Range[]
+  parts: OctetRange[]
 }
 
-type Delimiter = Range & { isLast: boolean; isExact: boolean }
+type Delimiter = OctetRange & { isLast: boolean; isExact: boolean }
 
 const MAX_BOUNDARY_LENGTH = 200
 const MAX_SEARCHED = 65_536
@@ -27,7 +27,7 @@ const LF = 0x0a
 export function mendBody(
   mending: Mending,
   fields: readonly PartField[],
-  { isRoot, ...body }: Range & { isRoot: boolean },
+  { isRoot, ...body }: OctetRange & { isRoot: boolean },
 ): MendedBody {
   const types = findFields(fields, 'content-type')
   const left: MendedBody = { contentType: undefined, edits: [], parts: [] }
@@ -48,7 +48,7 @@ export function mendBody(
 }
 
 /** A message whose Content-Type was lost, but not its parts. */
-function withoutType(mending: Mending, body: Range): MendedBody {
+function withoutType(mending: Mending, body: OctetRange): MendedBody {
   const boundary = guessBoundary(mending, body, LOST_TYPE)
   if (boundary === undefined) return { contentType: undefined, edits: [], parts: [] }
   mending.damage.add('Content-Type: missing; the parts were found in the body.')
@@ -56,7 +56,7 @@ function withoutType(mending: Mending, body: Range): MendedBody {
   return { contentType, ...listParts(mending, boundary, body) }
 }
 
-function withOtherBoundary(mending: Mending, value: string, body: Range): MendedBody {
+function withOtherBoundary(mending: Mending, value: string, body: OctetRange): MendedBody {
   const boundary = guessBoundary(mending, body, OTHER_BOUNDARY)
   if (boundary === undefined) {
     mending.damage.add('Content-Type: a multipart without parts; it was read as text.')
@@ -99,7 +99,7 @@ function readBoundary(value: string): string {
   return readPartParameter(value, 'boundary').slice(0, MAX_BOUNDARY_LENGTH).trimEnd()
 }
 
-function fitsBody({ raw }: Mending, value: string, body: Range): boolean {
+function fitsBody({ raw }: Mending, value: string, body: OctetRange): boolean {
   const boundary = readBoundary(value)
   return boundary !== '' && findDelimiter(raw, boundary, body) !== undefined
 }
@@ -107,10 +107,10 @@ function fitsBody({ raw }: Mending, value: string, body: Range): boolean {
 function listParts(
   { raw }: Mending,
   boundary: string,
-  body: Range,
+  body: OctetRange,
 ): Pick<MendedBody, 'edits' | 'parts'> {
   const edits: OctetEdit[] = []
-  const parts: Range[] = []
+  const parts: OctetRange[] = []
   let delimiter = findDelimiter(raw, boundary, body)
   while (delimiter !== undefined && parts.length < MAX_PARTS) {
     if (!delimiter.isExact) {
@@ -129,7 +129,7 @@ function listParts(
 function findDelimiter(
   raw: Buffer,
   boundary: string,
-  { start, end }: Range,
+  { start, end }: OctetRange,
 ): Delimiter | undefined {
   const dashed = Buffer.from(`--${boundary}`, 'latin1')
   // A search beyond the part would cost the whole message for each part.
@@ -156,7 +156,7 @@ const OTHER_BOUNDARY = /^(?:content-[\w-]+[ \t]*:|$)/i
 const LOST_TYPE = /^content-type[ \t]*:/i
 
 /** The first line that looks like a delimiter, with a line after it that matches `next`. */
-function guessBoundary(mending: Mending, body: Range, next: RegExp): string | undefined {
+function guessBoundary(mending: Mending, body: OctetRange, next: RegExp): string | undefined {
   const lines = begin(mending, body).split(/\r?\n/)
   const index = lines.findIndex((line, at) => {
     return /^--\S/.test(line) && next.test(lines[at + 1] ?? 'x')
@@ -165,6 +165,6 @@ function guessBoundary(mending: Mending, body: Range, next: RegExp): string | un
   return boundary === '' || boundary.length > MAX_BOUNDARY_LENGTH ? undefined : boundary
 }
 
-function begin({ raw }: Mending, { start, end }: Range): string {
+function begin({ raw }: Mending, { start, end }: OctetRange): string {
   return raw.toString('latin1', start, Math.min(end, start + MAX_SEARCHED))
 }

@@ -22,7 +22,7 @@ type PartText = {
 const MAX_SEARCHED = 1_024
 const META = /<meta\b[^>]{0,200}\bcharset[ \t]{0,9}=[ \t]{0,9}["']?([\w.:-]{2,40})/i
 
-type Line = { depth: number; text: string; isOpen: boolean }
+type TextLine = { depth: number; text: string; isOpen: boolean }
 
 /** `texts` are joined once at the end, because cutting a long text is expensive. */
 type Paragraph = { depth: number; texts: string[]; isOpen: boolean }
@@ -79,13 +79,13 @@ export function unflow(text: string, isDelSp: boolean): string {
 }
 
 /** A space after the quote marks may be stuffing (section 4.4). */
-function readLine(line: string): Line {
+function readLine(line: string): TextLine {
   const depth = /^>*/.exec(line)?.[0].length ?? 0
   const text = line.slice(line[depth] === ' ' ? depth + 1 : depth)
   return { depth, text, isOpen: text.endsWith(' ') && text !== SIGNATURE }
 }
 
-function isContinued(last: Paragraph, { depth, text }: Line): boolean {
+function isContinued(last: Paragraph, { depth, text }: TextLine): boolean {
   return last.isOpen && last.depth === depth && text !== '' && text !== SIGNATURE
 }
 

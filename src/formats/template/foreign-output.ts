@@ -91,7 +91,7 @@ const OPERAND = /^(?:[\w.]+|"[^"]*"|'[^']*')$/
  * The meaning of a content by itself, without the contents around it. `block`: what to write for
  * the block that it begins.
  */
-type Reading = {
+type OutputReading = {
   content: string
   hint: string | undefined
   block: string | undefined
@@ -130,9 +130,12 @@ export function* walkOutputs(source: string, markers: readonly Marker[]): Genera
   for (const each of begun) yield { ...each, hint: undefined }
 }
 
-function* readOutputs(source: string, markers: readonly Marker[]): Generator<[Marker, Reading]> {
+function* readOutputs(
+  source: string,
+  markers: readonly Marker[],
+): Generator<[Marker, OutputReading]> {
   /** By source text: most templates repeat a few placeholders many times. */
-  const known = new Map<string, Reading>()
+  const known = new Map<string, OutputReading>()
   for (const marker of markers) {
     if (marker.kind !== 'output') continue
     const written = source.slice(marker.begin, marker.end)
@@ -146,7 +149,7 @@ function* readOutputs(source: string, markers: readonly Marker[]): Generator<[Ma
 }
 
 /** Tells whether a content is the end, or another branch, of a section that a content before it has begun. */
-function followSections(): (reading: Reading) => boolean {
+function followSections(): (reading: OutputReading) => boolean {
   const begun = new Set<string>()
   let depth = 0
   return ({ content, section: { sign, name = '' } }) => {
@@ -162,7 +165,7 @@ function followSections(): (reading: Reading) => boolean {
   }
 }
 
-function readContent(content: string): Reading {
+function readContent(content: string): OutputReading {
   const section = { ...SECTION.exec(content)?.groups }
   const block = blockHint(content)
   return { content, hint: hintOf(content, block), block, section }

@@ -50,7 +50,7 @@ const RETRY_AFTER_SECONDS = 10
 
 type WaitingAnswer = { bytes: number; limits: WaitingLimits | undefined; allow(): void }
 /** The waiting answers of one owner to one address. `owner` and `address` are keys of `taken`. */
-type Line = { owner: string; address: string; waiting: WaitingAnswer[] }
+type OwnerAnswers = { owner: string; address: string; waiting: WaitingAnswer[] }
 
 export function createAnswerAllowance(
   { totalBytes, addressBytes, ownerBytes }: AllowanceLimits,
@@ -60,12 +60,12 @@ export function createAnswerAllowance(
   /** Bytes by address and by owner. */
   const taken = new Map<string, number>()
   /** No line is empty. */
-  const lines = new Map<string, Line>()
+  const lines = new Map<string, OwnerAnswers>()
   const largest = Math.min(totalBytes, addressBytes, ownerBytes)
 
   const bytesOf = (holder: string): number => taken.get(holder) ?? 0
 
-  function take({ owner, address }: Line, bytes: number): void {
+  function take({ owner, address }: OwnerAnswers, bytes: number): void {
     total += bytes
     for (const holder of [owner, address]) {
       const left = bytesOf(holder) + bytes
@@ -74,7 +74,7 @@ export function createAnswerAllowance(
     }
   }
 
-  function isWithinLimits({ owner, address }: Line, bytes: number): boolean {
+  function isWithinLimits({ owner, address }: OwnerAnswers, bytes: number): boolean {
     return bytesOf(owner) + bytes <= ownerBytes && bytesOf(address) + bytes <= addressBytes
   }
 
@@ -95,7 +95,7 @@ export function createAnswerAllowance(
    * answer are passed over.
    */
   function findNext(): WaitingAnswer | undefined {
-    let least: Line | undefined
+    let least: OwnerAnswers | undefined
     for (const line of lines.values()) {
       const [first] = line.waiting
       if (first === undefined || !isWithinLimits(line, first.bytes)) continue
@@ -104,19 +104,19 @@ export function createAnswerAllowance(
     return least?.waiting[0]
   }
 
-  function hasLess(one: Line, other: Line): boolean {
+  function hasLess(one: OwnerAnswers, other: OwnerAnswers): boolean {
     const more = bytesOf(one.owner) - bytesOf(other.owner)
     return more < 0 || (more === 0 && bytesOf(one.address) < bytesOf(other.address))
   }
 
-  function queue(given: Line, answer: WaitingAnswer): void {
+  function queue(given: OwnerAnswers, answer: WaitingAnswer): void {
     const key = `${given.owner} ${given.address}`
     const line = lines.get(key) ?? given
     line.waiting.push(answer)
     lines.set(key, line)
   }
 
-  function leaveLine({ owner, address }: Line, answer: WaitingAnswer): void {
+  function leaveLine({ owner, address }: OwnerAnswers, answer: WaitingAnswer): void {
     const key = `${owner} ${address}`
     const line = lines.get(key)
     if (line === undefined) return
@@ -142,7 +142,7 @@ export function createAnswerAllowance(
 
   function open(client: AnswerClient): AnswerShare {
     const address = `address ${addressGroup(client.address)}`
-    const line: Line = { owner: `owner ${client.owner ?? ''}`, address, waiting: [] }
+    const line: OwnerAnswers = { owner: `owner ${client.owner ?? ''}`, address, waiting: [] }
     let bytes = 0
     let hasLeft = false
     let isReleased = false

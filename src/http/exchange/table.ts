@@ -16,7 +16,7 @@ export type Table = {
   rows: readonly Readonly<Record<string, unknown>>[]
 }
 
-type Range = ReturnType<typeof parseAccept>[number]
+type MediaRange = ReturnType<typeof parseAccept>[number]
 
 export const CSV_TYPE = 'text/csv'
 
@@ -78,7 +78,7 @@ function toCell(value: unknown): string {
 }
 
 /** The most specific range that matches counts; 0 without one. */
-function qualityOf(type: string, ranges: readonly Range[]): number {
+function qualityOf(type: string, ranges: readonly MediaRange[]): number {
   const [group = ''] = type.split('/')
   for (const wanted of [type, `${group}/*`, '*/*']) {
     const found = ranges.find((range) => range.type.toLowerCase() === wanted)

@@ -102,10 +102,10 @@ export function createContentMemory(): ContentMemory {
   }
 }
 
-type Known = { isHeavy: boolean; threadEnds: number; reason: string }
+type KnownContent = { isHeavy: boolean; threadEnds: number; reason: string }
 
 export function createContentHistory(): ContentHistory {
-  const known = createLru<Known>(MAX_KNOWN, { ttlMs: KNOWN_FOR_MS })
+  const known = createLru<KnownContent>(MAX_KNOWN, { ttlMs: KNOWN_FOR_MS })
   const costs = new WeakMap<MessageContent, number>()
 
   function costOf(content: MessageContent): number {
@@ -114,7 +114,7 @@ export function createContentHistory(): ContentHistory {
     return cost
   }
 
-  function stateOf({ id }: MessageContent): Known {
+  function stateOf({ id }: MessageContent): KnownContent {
     return known.get(id) ?? { isHeavy: false, threadEnds: 0, reason: '' }
   }
 

@@ -39,7 +39,7 @@ export type HttpHop = {
 
 export type Agents = { http: HttpAgent; https: HttpsAgent }
 
-type Target = { agents: Agents; address: string; ends: Pick<HopEnd, 'watch'> }
+type HttpTarget = { agents: Agents; address: string; ends: Pick<HopEnd, 'watch'> }
 
 /** The client sets these itself; they would change how the request is framed. */
 const UNSENT = new Set([
@@ -62,7 +62,7 @@ type BodyLimits = {
 }
 
 /** @throws any error; `failureOf` and `isStaleConnection` read it */
-export function exchange(hop: HttpHop, target: Target): Promise<RemoteResponse> {
+export function exchange(hop: HttpHop, target: HttpTarget): Promise<RemoteResponse> {
   const { url, maxBodyBytes, cutsBody } = hop
   const { ends } = target
   const send = url.protocol === 'https:' ? requestHttps : requestHttp
@@ -106,7 +106,7 @@ export function exchange(hop: HttpHop, target: Target): Promise<RemoteResponse> 
   })
 }
 
-function optionsOf(hop: HttpHop, { agents, address }: Target): RequestOptions {
+function optionsOf(hop: HttpHop, { agents, address }: HttpTarget): RequestOptions {
   const { url, method, headers, body } = hop
   const isTls = url.protocol === 'https:'
   return {

@@ -4,13 +4,13 @@
  */
 import { parentPort, workerData } from 'node:worker_threads'
 import { type Connection, openConnection } from '../connection.ts'
-import { toFailure } from './thread-failure.ts'
-import type {
-  Checkpoint,
-  Query,
-  StoreThreadSettings,
-  ThreadRequest,
-  ThreadResult,
+import {
+  type Checkpoint,
+  type Query,
+  type StoreThreadSettings,
+  type ThreadRequest,
+  type ThreadResult,
+  toFailure,
 } from './thread-messages.ts'
 
 const BUSY_TIMEOUT_MS = 1000
@@ -23,12 +23,12 @@ const READER_WAIT_MS = 30
 const PASS_PAGES = 500
 const MAX_PASSES = 6
 
-type Work = { [kind in ThreadRequest['kind']]?: Connection }
+type ScanConnections = { [kind in ThreadRequest['kind']]?: Connection }
 
 serve(workerData as StoreThreadSettings)
 
 function serve(settings: StoreThreadSettings): void {
-  const connections: Work = {}
+  const connections: ScanConnections = {}
   parentPort?.on('message', (request: ThreadRequest | null) => {
     if (request) return parentPort?.postMessage(handle(settings, connections, request))
     connections.query?.close()
@@ -47,7 +47,7 @@ function openReader(settings: StoreThreadSettings): Connection {
 
 function handle(
   settings: StoreThreadSettings,
-  connections: Work,
+  connections: ScanConnections,
   request: ThreadRequest,
 ): ThreadResult {
   const { id, kind } = request

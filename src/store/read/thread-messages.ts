@@ -1,5 +1,6 @@
-/** The messages between the main thread and the store's threads. */
+/** The messages between the main thread and the store's threads, and errors as messages. */
 import type { Shape } from '../connection.ts'
+import { queryError, sqliteCode } from '../database-error.ts'
 
 export type StoreThreadSettings = { path: string; nativeBinding: string | undefined }
 
@@ -25,3 +26,17 @@ export type ThreadRequest = { id: number } & (Query | Checkpoint)
 export type ThreadFailure = { message: string; code?: string }
 
 export type ThreadResult = { id: number; result: unknown } | { id: number; failure: ThreadFailure }
+
+/** An error of a thread of the store as a message. */
+export function toFailure(error: unknown): ThreadFailure {
+  const original = error instanceof Error && error.cause instanceof Error ? error.cause : error
+  const message = original instanceof Error ? original.message : String(original)
+  const code = sqliteCode(original)
+  return code === '' ? { message } : { message, code }
+}
+
+/** The error as SQLite threw it in the other thread. */
+export function toError({ message, code }: ThreadFailure, file: string): unknown {
+  const error = Object.assign(new Error(message), code === undefined ? {} : { code })
+  return queryError(error, file)
+}

@@ -12,8 +12,13 @@ import { createThreadPool } from '../../threads/pool.ts'
 import { startThread } from '../../threads/start.ts'
 import { type Connection, openConnection, type Shape } from '../connection.ts'
 import { databaseError } from '../database-error.ts'
-import { toError } from './thread-failure.ts'
-import type { Checkpoint, Query, StoreThreadSettings, ThreadResult } from './thread-messages.ts'
+import {
+  type Checkpoint,
+  type Query,
+  type StoreThreadSettings,
+  type ThreadResult,
+  toError,
+} from './thread-messages.ts'
 
 export type StoreThread = {
   /** @throws AppError DATABASE_ERROR, also when the thread crashes; or SQLite's error. */

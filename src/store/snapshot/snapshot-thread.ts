@@ -9,7 +9,7 @@
 import { realpathSync, statSync } from 'node:fs'
 import { parentPort, workerData } from 'node:worker_threads'
 import { type Connection, openConnection } from '../connection.ts'
-import { toFailure } from '../read/thread-failure.ts'
+import { toFailure } from '../read/thread-messages.ts'
 import { listStoredTables, quickCheck } from './integrity.sqlite.ts'
 import type { SnapshotFacts, SnapshotReply, SnapshotRequest, SnapshotSettings } from './messages.ts'
 

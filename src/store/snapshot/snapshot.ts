@@ -14,7 +14,7 @@ import type { Worker } from 'node:worker_threads'
 import { AppError } from '../../base/errors.ts'
 import { startThread } from '../../threads/start.ts'
 import { openError } from '../database-error.ts'
-import { toError } from '../read/thread-failure.ts'
+import { toError } from '../read/thread-messages.ts'
 import type { SnapshotFacts, SnapshotReply, SnapshotRequest, SnapshotSettings } from './messages.ts'
 
 export type DatabaseSnapshot = SnapshotFacts & {

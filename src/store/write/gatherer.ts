@@ -43,7 +43,7 @@ export type Gatherer<Item, Written> = <Result>(
 /** A promise only if it writes. */
 type Finish<Written, Result> = (tx: Tx, written: Written) => Promise<Result> | Result
 
-type Waiting<Item, Written> = {
+type WaitingWrite<Item, Written> = {
   item: Item
   weight: number
   finish: Finish<Written, unknown>
@@ -55,15 +55,15 @@ export function createGatherer<Item, Written>(
   store: Pick<Store, 'write' | 'recountCallers'>,
   { together, alone, weigh = () => 1 }: Writes<Item, Written>,
 ): Gatherer<Item, Written> {
-  let waiting: Waiting<Item, Written>[] = []
+  let waiting: WaitingWrite<Item, Written>[] = []
   let waitingWeight = 0
   /** Closures that have not taken their items yet. */
   let asked = 0
 
-  function take(): Waiting<Item, Written>[] {
+  function take(): WaitingWrite<Item, Written>[] {
     asked -= 1
     let weight = 0
-    const isOver = (each: Waiting<Item, Written>, index: number) => {
+    const isOver = (each: WaitingWrite<Item, Written>, index: number) => {
       if (index > 0 && weight + each.weight > MAX_WEIGHT) return true
       weight += each.weight
       return false
@@ -75,7 +75,7 @@ export function createGatherer<Item, Written>(
     return taken
   }
 
-  async function write(tx: Tx, taken: readonly Waiting<Item, Written>[]): Promise<unknown[]> {
+  async function write(tx: Tx, taken: readonly WaitingWrite<Item, Written>[]): Promise<unknown[]> {
     const items = taken.map(({ item }) => item)
     const written = await together(tx, items)
     if (written.length !== items.length) throw new TypeError('each item needs one result')
@@ -95,7 +95,7 @@ export function createGatherer<Item, Written>(
 
   function ask(): void {
     asked += 1
-    let taken: Waiting<Item, Written>[] | undefined
+    let taken: WaitingWrite<Item, Written>[] | undefined
     const run = (tx: Tx) => {
       taken ??= take()
       return taken.length === 0 ? Promise.resolve([]) : write(tx, taken)

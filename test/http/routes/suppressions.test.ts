@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { beforeEach, test } from 'node:test'
 import supertest from 'supertest'
 import { selectNewest } from '../../../src/features/ground/newest-first.ts'
-import { NEWEST } from '../../../src/features/mail/suppressions/suppressions.ts'
+import { NEWEST_SUPPRESSIONS } from '../../../src/features/mail/suppressions/suppressions.ts'
 import { eq, sql } from '../../../src/store/drizzle.ts'
 import { newId } from '../../../src/store/ids.ts'
 import { contacts } from '../../../src/store/schema/contacts.ts'
@@ -171,7 +171,11 @@ test('no route of suppressions accepts a public key', async () => {
 test('the unfiltered list follows its index, also after a cursor', async () => {
   const where = eq(suppressions.projectId, mine.id)
   for (const after of [undefined, { at: 1, key: newId() }]) {
-    const { sql: text } = selectNewest(service.core, NEWEST, { where, limit: 20, after }).toSQL()
+    const { sql: text } = selectNewest(service.core, NEWEST_SUPPRESSIONS, {
+      where,
+      limit: 20,
+      after,
+    }).toSQL()
     const plan = await service.core.store.read.all<{ detail: string }>(
       sql.raw(`explain query plan ${text.replaceAll('?', 'null')}`),
     )

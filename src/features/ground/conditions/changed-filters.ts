@@ -32,7 +32,7 @@ export type ChangedFilters = {
   isTouched: SQL
 }
 
-type Walk = {
+type FilterWalk = {
   /** The number of the earlier rules. */
   rules: number
   segments: ReferencedSegments
@@ -46,9 +46,9 @@ type Walk = {
  */
 export function findChangedFilters(
   condition: Condition,
-  { rules, segments }: Pick<Walk, 'rules' | 'segments'>,
+  { rules, segments }: Pick<FilterWalk, 'rules' | 'segments'>,
 ): ChangedFilters | undefined {
-  const walk: Walk = { rules, segments, seen: new Set(), found: new Map() }
+  const walk: FilterWalk = { rules, segments, seen: new Set(), found: new Map() }
   visit(walk, condition, false)
   const found = [...walk.found.values()]
   if (found.length === 0) return undefined
@@ -61,14 +61,14 @@ export function findChangedFilters(
   }
 }
 
-function visit(walk: Walk, { groups }: Condition, isNegated: boolean): void {
+function visit(walk: FilterWalk, { groups }: Condition, isNegated: boolean): void {
   for (const { filters, conditions } of groups) {
     for (const filter of filters) visitFilter(walk, filter, isNegated)
     if (conditions !== undefined) visit(walk, conditions, isNegated)
   }
 }
 
-function visitFilter(walk: Walk, filter: Filter, isNegated: boolean): void {
+function visitFilter(walk: FilterWalk, filter: Filter, isNegated: boolean): void {
   const field = parseField(filter)
   if (field?.kind === 'segment') {
     const segment = walk.segments.get(field.id)
@@ -89,7 +89,7 @@ function visitFilter(walk: Walk, filter: Filter, isNegated: boolean): void {
 }
 
 function whereChanged(
-  { rules }: Walk,
+  { rules }: FilterWalk,
   { field, filter, isNegated }: { field: ConditionField; filter: Filter; isNegated: boolean },
 ): SQL | undefined {
   if (field.kind === 'data' && rules < 1) return whereJudgedAnew(field.key, filter, isNegated)

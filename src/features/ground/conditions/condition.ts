@@ -56,7 +56,7 @@ export function parseCondition(value: unknown, at: string): Condition {
 }
 
 function parse(value: unknown, at: string, { isStored }: { isStored: boolean }): Condition {
-  const walk: Walk = { errors: [], filters: 0, groups: 0, isStored }
+  const walk: ConditionWalk = { errors: [], filters: 0, groups: 0, isStored }
   const condition = readCondition(walk, { value, path: at, depth: 1 })
   if (condition === undefined || walk.errors.length > 0) throw invalid(walk.errors)
   if (Buffer.byteLength(JSON.stringify(condition)) <= MAX_BYTES) return condition
@@ -124,10 +124,13 @@ export function* listFilters({ groups }: Condition): Generator<Filter> {
 }
 
 /** `isStored`: the condition was saved before, so names that no event can have are accepted. */
-type Walk = { errors: FieldError[]; filters: number; groups: number; isStored: boolean }
+type ConditionWalk = { errors: FieldError[]; filters: number; groups: number; isStored: boolean }
 type JsonNode = { value: unknown; path: string; depth: number }
 
-function readCondition(walk: Walk, { value, path, depth }: JsonNode): Condition | undefined {
+function readCondition(
+  walk: ConditionWalk,
+  { value, path, depth }: JsonNode,
+): Condition | undefined {
   const addError = errorsAt(walk.errors, path)
   if (depth > MAX_CONDITION_DEPTH) {
     addError('', 'too_big', `Conditions may be nested ${MAX_CONDITION_DEPTH} deep`)
@@ -149,7 +152,10 @@ function readCondition(walk: Walk, { value, path, depth }: JsonNode): Condition 
   return logic && groups.every(isDefined) ? { logic, groups } : undefined
 }
 
-function readGroup(walk: Walk, { value, path, depth }: JsonNode): ConditionGroup | undefined {
+function readGroup(
+  walk: ConditionWalk,
+  { value, path, depth }: JsonNode,
+): ConditionGroup | undefined {
   const addError = errorsAt(walk.errors, path)
   const fields = readObject(addError, { value, keys: ['filters', 'conditions'] })
   const list = fields && readList(addError, { fields, key: 'filters' })

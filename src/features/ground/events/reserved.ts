@@ -1,4 +1,12 @@
-/** Names of single events that only the service records, beside whole families such as `email.…`. */
+/** Names of events that only the service records. */
+
+/** The events of an email that is sent, by the names under which they are stored. */
+export const MAIL_EVENTS: readonly string[] = [
+  ...['email.sent', 'email.delivery', 'email.open', 'email.click', 'email.bounce'],
+  ...['email.complaint', 'email.failed', 'email.suppressed'],
+]
+
+/** Single events, beside whole families such as `email.…`. */
 export const OWN_EVENTS: readonly string[] = [
   'campaign.scheduled',
   'campaign.sent',

@@ -34,8 +34,8 @@ export type RequestQuery = {
 }
 
 type Deps = Pick<Base, 'store' | 'keyring' | 'listTotals'>
-type Position = { at: number; number: number }
-type RequestRow = Omit<RequestRecord, 'createdAt' | 'warning'> & Position
+type RequestPosition = { at: number; number: number }
+type RequestRow = Omit<RequestRecord, 'createdAt' | 'warning'> & RequestPosition
 
 /** Rows that one statement looks at, and a request. */
 const STRETCH = 5_000
@@ -57,13 +57,13 @@ export async function listRequests(
     )
     found.push(...rows)
     if (rows.length === wanted) break
-    const [last] = await deps.store.scan.all<Position>(selectStretchEnd(query, after))
+    const [last] = await deps.store.scan.all<RequestPosition>(selectStretchEnd(query, after))
     isEnd = last === undefined
     after = last
   }
   const lines = found.slice(0, limit)
   const next = found.length > limit ? lines.at(-1) : after
-  const cursorOf = ({ at, number }: Position) => sealCursor(deps, 'requests', [at, number])
+  const cursorOf = ({ at, number }: RequestPosition) => sealCursor(deps, 'requests', [at, number])
   const page = pageListing({
     lines,
     read: async (slice) => slice.map(toRecord),
@@ -83,8 +83,8 @@ function countRequests(
   { store, listTotals: { stretch } }: Deps,
   query: RequestQuery,
 ): Promise<RowCount> {
-  return countStretches<Position>(async (after) => {
-    const [end] = await store.scan.all<Position>(selectStretchEnd(query, after, stretch))
+  return countStretches<RequestPosition>(async (after) => {
+    const [end] = await store.scan.all<RequestPosition>(selectStretchEnd(query, after, stretch))
     const [row] = await store.scan.all<{ count: number }>(countStretch(query, { after, stretch }))
     return { count: row?.count ?? 0, end }
   })
@@ -93,7 +93,7 @@ function countRequests(
 /** Counts the rows of a stretch that match. */
 export function countStretch(
   query: RequestQuery,
-  { after, stretch }: { after: Position | undefined; stretch: number },
+  { after, stretch }: { after: RequestPosition | undefined; stretch: number },
 ): SQL {
   const isFiltered = [query.status, query.path, query.caller, query.requestId].some(
     (filter) => filter !== undefined,
@@ -106,7 +106,7 @@ export function countStretch(
 /** The rows of a stretch that match, at most `wanted`. */
 export function selectRequestStretch(
   query: RequestQuery,
-  { after, wanted }: { after: Position | undefined; wanted: number },
+  { after, wanted }: { after: RequestPosition | undefined; wanted: number },
 ): SQL {
   const rows = sql`select id, method, path, status_code as "statusCode", duration_ms as duration,
       project_id as "projectId", user_id as "userId", auth_type as "authType", caller, ip,
@@ -120,7 +120,7 @@ export function selectRequestStretch(
 /** The last row of a stretch; none if there are fewer rows. */
 export function selectStretchEnd(
   query: RequestQuery,
-  after: Position | undefined,
+  after: RequestPosition | undefined,
   size = STRETCH,
 ): SQL {
   return sql`select created_at as at, ${rowNumber('api_requests')} as number
@@ -128,7 +128,10 @@ export function selectStretchEnd(
 }
 
 /** The condition on the time alone lets SQLite search the index, which it does not do for a pair. */
-function rowsOf({ projectId, startAt, endAt }: RequestQuery, after: Position | undefined): SQL {
+function rowsOf(
+  { projectId, startAt, endAt }: RequestQuery,
+  after: RequestPosition | undefined,
+): SQL {
   const row = rowNumber('api_requests')
   const until = Math.min(endAt ?? Number.POSITIVE_INFINITY, after?.at ?? Number.POSITIVE_INFINITY)
   const conditions = [
@@ -152,7 +155,7 @@ function matching({ status, path, caller, requestId }: RequestQuery): SQL {
   return conditions.length === 0 ? sql`` : sql` where ${sql.join(conditions, sql` and `)}`
 }
 
-function findStart(deps: Deps, { cursor }: RequestQuery): Position | undefined {
+function findStart(deps: Deps, { cursor }: RequestQuery): RequestPosition | undefined {
   if (cursor === undefined) return undefined
   const place = unsealCursor(deps, 'requests', cursor)
   const [at, number] = Array.isArray(place) ? place : []

@@ -25,10 +25,10 @@ export type RateLimiter = {
 
 const WINDOW_SECONDS = 60
 
-type Window = { counts: Uint32Array; total: number; newestSecond: number }
+type RateWindow = { counts: Uint32Array; total: number; newestSecond: number }
 
 export function createRateLimiter(limit: number, now: Now): RateLimiter {
-  const windows = new Map<string, Window>()
+  const windows = new Map<string, RateWindow>()
   let deletedSecond = 0
 
   function deleteOldWindows(second: number): void {
@@ -54,12 +54,12 @@ export function createRateLimiter(limit: number, now: Now): RateLimiter {
   return { take, size: () => windows.size }
 }
 
-function emptyWindow(second: number): Window {
+function emptyWindow(second: number): RateWindow {
   return { counts: new Uint32Array(WINDOW_SECONDS), total: 0, newestSecond: second }
 }
 
 /** Moves the window to `second`. A clock that is set back by more than a window starts a new one. */
-function advance(window: Window, second: number): void {
+function advance(window: RateWindow, second: number): void {
   const passed = second - window.newestSecond
   if (Math.abs(passed) >= WINDOW_SECONDS) {
     window.counts.fill(0)
@@ -75,13 +75,16 @@ function advance(window: Window, second: number): void {
   if (passed > 0) window.newestSecond = second
 }
 
-function countIn(window: Window): void {
+function countIn(window: RateWindow): void {
   const slot = window.newestSecond % WINDOW_SECONDS
   window.counts[slot] = (window.counts[slot] ?? 0) + 1
   window.total += 1
 }
 
-function verdictOf(window: Window, verdict: { isAllowed: boolean; limit: number }): RateVerdict {
+function verdictOf(
+  window: RateWindow,
+  verdict: { isAllowed: boolean; limit: number },
+): RateVerdict {
   const isFull = window.total >= verdict.limit
   return {
     ...verdict,
@@ -92,7 +95,7 @@ function verdictOf(window: Window, verdict: { isAllowed: boolean; limit: number 
 }
 
 /** Seconds until the oldest or the newest second with requests leaves the window. */
-function secondsUntilGone(window: Window, which: 'oldest' | 'newest'): number {
+function secondsUntilGone(window: RateWindow, which: 'oldest' | 'newest'): number {
   for (let step = 0; step < WINDOW_SECONDS; step += 1) {
     const age = which === 'newest' ? step : WINDOW_SECONDS - 1 - step
     const slot = (window.newestSecond - age + WINDOW_SECONDS) % WINDOW_SECONDS

@@ -35,7 +35,7 @@ type Added = { use: Use; category: UsageCategory; count: number; at: number }
 
 type CountedEmail = Pick<Email, 'projectId' | 'sourceType' | 'isPlatform' | 'createdAt'>
 
-type Asked = { projectId: string; category: UsageCategory; at: number }
+type CountedUse = { projectId: string; category: UsageCategory; at: number }
 
 /**
  * Counts emails that are about to be accepted, all or none.
@@ -57,7 +57,7 @@ export async function countUsage(deps: UsageDeps, tx: Tx, counted: Counted): Pro
 export async function countAlways(
   deps: UsageDeps,
   tx: Tx,
-  { count, at, ...asked }: Asked & { count: number },
+  { count, at, ...asked }: CountedUse & { count: number },
 ): Promise<void> {
   const change = { ...asked, startsAt: monthOf(at), count }
   if (await addUnlimited(tx, change, hasSharedLimit(deps))) return
@@ -102,7 +102,7 @@ export async function countEmailAgain(
 export async function findUsageAllowance(
   deps: Pick<Base, 'config'>,
   reader: Pick<Tx, 'find'>,
-  { projectId, category, at }: Asked,
+  { projectId, category, at }: CountedUse,
 ): Promise<number> {
   const use = await findUse(deps, reader, { projectId, at })
   return use === undefined ? Number.POSITIVE_INFINITY : allowanceOf(deps, use, category)
@@ -112,7 +112,7 @@ export async function findUsageAllowance(
 export function findUse(
   deps: Pick<Base, 'config'>,
   reader: Pick<Tx, 'find'>,
-  { projectId, at }: Omit<Asked, 'category'>,
+  { projectId, at }: Omit<CountedUse, 'category'>,
 ): Promise<Use | undefined> {
   return readUse(reader, { projectId, startsAt: monthOf(at) }, hasSharedLimit(deps))
 }
@@ -129,7 +129,7 @@ export function allowanceOf(deps: Pick<Base, 'config'>, use: Use, category: Usag
 export async function refuseAtLimit(
   deps: Pick<Base, 'config'>,
   reader: Pick<Tx, 'find'>,
-  { projectId, category, at }: Asked,
+  { projectId, category, at }: CountedUse,
 ): Promise<void> {
   const use = await findUse(deps, reader, { projectId, at })
   if (use !== undefined) refuseOver(deps, use, { category, count: 1 })

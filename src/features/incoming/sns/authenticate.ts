@@ -77,7 +77,7 @@ function createSigningCertificates({
     fetches += 1
     try {
       const certificate = await fetchCertificate(publicFetch, url)
-      checkValidity(certificate, now())
+      requireValidCertificate(certificate, now())
       return certificate
     } finally {
       fetches -= 1
@@ -106,7 +106,7 @@ function createSigningCertificates({
   return {
     async get(url) {
       const certificate = await find(url)
-      checkValidity(certificate, now())
+      requireValidCertificate(certificate, now())
       return certificate
     },
   }
@@ -140,7 +140,10 @@ function parse(pem: Buffer): X509Certificate {
   }
 }
 
-function checkValidity({ validFromDate, validToDate }: X509Certificate, at: number): void {
+function requireValidCertificate(
+  { validFromDate, validToDate }: X509Certificate,
+  at: number,
+): void {
   if (at < validFromDate.getTime() || at > validToDate.getTime()) {
     throw untrusted('the certificate is not valid at this time')
   }

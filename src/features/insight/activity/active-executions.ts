@@ -14,7 +14,7 @@ import { findMailDelays } from './scheduled-workflow-emails.ts'
 import type { UpcomingQuery, UpcomingSource } from './upcoming-source.ts'
 
 /** Where executions are: at a step, or before their first one if it is null. */
-type Place = { workflowId: string; stepId: string | null; cancelledThrough: number }
+type StepPlace = { workflowId: string; stepId: string | null; cancelledThrough: number }
 
 type ActiveRow = {
   number: number
@@ -34,7 +34,7 @@ type ActiveRow = {
 /** Places that one statement looks at. */
 const PLACES = 500
 
-const listPlaces = statement<Place>(
+const listPlaces = statement<StepPlace>(
   () => sql`select workflows.id as "workflowId", steps.id as "stepId",
       cancelled_through as "cancelledThrough"
     from workflows join workflow_steps as steps on steps.workflow_id = workflows.id
@@ -92,11 +92,11 @@ export const listActiveExecutions: UpcomingSource = async (deps, query) => {
   return [...dated, ...oldest].slice(0, limit).map(toActivity)
 }
 
-type Asked = Pick<UpcomingQuery, 'until' | 'limit'> & { places: readonly Place[] }
+type AskedUpcoming = Pick<UpcomingQuery, 'until' | 'limit'> & { places: readonly StepPlace[] }
 
 async function listSoonest(
   { store }: Parameters<UpcomingSource>[0],
-  { places, until, limit }: Asked,
+  { places, until, limit }: AskedUpcoming,
 ): Promise<ActiveRow[]> {
   let soonest: ActiveRow[] = []
   for (let at = 0; at < places.length; at += PLACES) {
@@ -111,7 +111,7 @@ async function listSoonest(
   return soonest
 }
 
-function toJson(places: readonly Place[]): string {
+function toJson(places: readonly StepPlace[]): string {
   return JSON.stringify(
     places.map(({ workflowId, stepId, cancelledThrough }) => [
       workflowId,

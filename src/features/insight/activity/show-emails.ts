@@ -49,7 +49,7 @@ export type ShownEmail = EventEmail &
     nextAttemptAt: number | null
   }
 
-type Text = { subject: string; body: string | null; text: string | null }
+type EmailText = { subject: string; body: string | null; text: string | null }
 
 const stateColumns = {
   ...EXPLAINED_COLUMNS,
@@ -129,7 +129,7 @@ async function findCampaignNames(
   return new Map(rows.map((campaign) => [campaign.id, campaign.name]))
 }
 
-const NO_TEXTS: ReadonlyMap<string, Text> = new Map()
+const NO_TEXTS: ReadonlyMap<string, EmailText> = new Map()
 
 /**
  * Returns the texts of the first emails, and the number of these emails (`count`). No email is read once
@@ -138,8 +138,8 @@ const NO_TEXTS: ReadonlyMap<string, Text> = new Map()
 async function findTexts(
   deps: FeedDeps,
   loaded: readonly LoadedEmail[],
-): Promise<{ texts: ReadonlyMap<string, Text>; count: number }> {
-  const texts = new Map<string, Text>()
+): Promise<{ texts: ReadonlyMap<string, EmailText>; count: number }> {
+  const texts = new Map<string, EmailText>()
   let length = 0
   let count = 0
   for (let from = 0; from < loaded.length; from += LOADED_AT_ONCE) {
@@ -161,7 +161,7 @@ async function findTexts(
 async function loadForReading(
   deps: FeedDeps,
   loaded: readonly LoadedEmail[],
-): Promise<(email: LoadedEmail) => Promise<Text | undefined>> {
+): Promise<(email: LoadedEmail) => Promise<EmailText | undefined>> {
   // Without its snapshot, which retention clears, an email would be rendered with wrong values.
   const whole = loaded.filter((email) => isInbound(email) || email.variables !== null)
   const contents = await loadTexts(
@@ -193,7 +193,7 @@ async function findPlainTexts(
 async function renderSent(
   deps: FeedDeps,
   { email, content }: { email: LoadedEmail; content: MessageContent },
-): Promise<Text | undefined> {
+): Promise<EmailText | undefined> {
   const { projectName: name, language, postalAddress } = email
   const project = { name, language, postalAddress }
   const [message] = await deps.outbound.preview([toRenderSource(deps, { email, project, content })])

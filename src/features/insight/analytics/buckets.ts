@@ -19,7 +19,7 @@ export const SPANS = [QUARTER_MS, DAY_MS] as const
 export const QUARTERS_KEPT_MS = 100 * DAY_MS
 
 /** The rows of a project that begin with the same columns of the primary key. */
-type Stretch = {
+type BucketStretch = {
   /** Projects with rows that have expired. */
   listProjects: Statement<{ projectId: string }>
   erase: Statement<unknown>
@@ -29,7 +29,7 @@ const PACE: Pace = { first: 200, max: 2_000, batchMs: 4, rest: { times: 2 } }
 
 const KINDS = ['all', 'provider', 'campaign', 'template', 'workflow'] as const
 
-const STRETCHES: readonly Stretch[] = [
+const STRETCHES: readonly BucketStretch[] = [
   ...KINDS.map((kind) => stretchOf('mail_counts', sql.raw(`kind = '${kind}' and `))),
   stretchOf('link_counts', sql``),
   stretchOf('event_counts', sql``),
@@ -57,7 +57,7 @@ export async function deleteExpiredQuarters(
 }
 
 /** `first`: the term of the columns between the project and the span. */
-function stretchOf(table: string, first: SQL): Stretch {
+function stretchOf(table: string, first: SQL): BucketStretch {
   const isExpired = sql`${first}span = ${sql.raw(String(QUARTER_MS))}
     and starts_at < ${parameter('before')}`
   const rows = sql`${sql.raw(table)} where project_id = ${parameter('projectId')} and ${isExpired}`

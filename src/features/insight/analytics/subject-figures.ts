@@ -17,7 +17,7 @@ import {
 
 const NEW_TREND = 100
 
-type Row = LinkFigures['links'][number] & { totalClicks: number }
+type LinkRow = LinkFigures['links'][number] & { totalClicks: number }
 
 /**
  * The number of each event in the range and in the equal one before it, the most frequent first.
@@ -61,7 +61,7 @@ export async function findLinks(
   { projectId, range, stream, limit }: AnalyticsQuery & { limit: number },
 ): Promise<LinkFigures> {
   const spans = currentPeriod(range, now())
-  const rows = await store.scan.all<Row>(
+  const rows = await store.scan.all<LinkRow>(
     sql`select nullif(subjects.name, '') as url, clicks, "uniqueClickers", "totalClicks"
       from (
         select counts.subject, sum(counts.clicks) as clicks,

@@ -142,7 +142,7 @@ async function findEmails(
   return { found, next: isEnd ? null : formatPosition(path, after) }
 }
 
-type Stretch = { after: PathPosition | undefined; wanted: number }
+type EmailStretch = { after: PathPosition | undefined; wanted: number }
 
 /**
  * Reads the next rows of all branches, at most one more than `wanted`. `end`: how far the rows of every
@@ -151,7 +151,7 @@ type Stretch = { after: PathPosition | undefined; wanted: number }
 async function readStretch(
   deps: Deps,
   path: EmailPath,
-  { after, wanted }: Stretch,
+  { after, wanted }: EmailStretch,
 ): Promise<{ rows: FoundRow[]; end: PathPosition | undefined }> {
   const { key } = path
   const branches = await Promise.all(
@@ -166,7 +166,7 @@ async function readStretch(
   return { rows: rows.slice(0, wanted + 1), end }
 }
 
-type BranchStretch = Stretch & { branch: SQL }
+type BranchStretch = EmailStretch & { branch: SQL }
 
 async function readBranch(
   { store }: Deps,

@@ -7,12 +7,12 @@ import type { SecurityConfig } from '../../../config/config.ts'
 import type { Counts, Windows } from './windows.ts'
 
 type Level = 'healthy' | 'warning' | 'critical'
-type Kind = 'bounce' | 'complaint'
+type LimitKind = 'bounce' | 'complaint'
 type Limits = { warning: number; critical: number }
 
 /** What reached a limit. */
 export type ReachedLimit = {
-  kind: Kind
+  kind: LimitKind
   level: Exclude<Level, 'healthy'>
   /** `7-day bounce rate of 12% (critical from 10% and 10 bounces)` */
   text: string
@@ -29,7 +29,7 @@ export type Levels = {
 type Judgement = { findings: ReachedLimit[]; levels: Levels }
 
 /** Below these a percentage says nothing. */
-const LEAST: Record<Kind, Limits> = {
+const LEAST: Record<LimitKind, Limits> = {
   bounce: { warning: 5, critical: 10 },
   complaint: { warning: 3, critical: 5 },
 }
@@ -51,7 +51,7 @@ export function judgeReputation(
       return judgeCount(counts[kind][window], { kind, window, count })
     }),
   ])
-  const levelOf = (kind: Kind, window: 'week' | 'all') =>
+  const levelOf = (kind: LimitKind, window: 'week' | 'all') =>
     rateLevel(config.percent[kind][window], windows[window], kind)
   return {
     findings,
@@ -65,7 +65,7 @@ export function judgeReputation(
 }
 
 /** In percent of the emails, to four decimals. */
-export function rateOf(counts: Counts, kind: Kind): number {
+export function rateOf(counts: Counts, kind: LimitKind): number {
   if (counts.emails === 0) return 0
   return Math.round((1_000_000 * counts[PLURALS[kind]]) / counts.emails) / 10_000
 }
@@ -73,7 +73,7 @@ export function rateOf(counts: Counts, kind: Kind): number {
 function judgeRate(
   { percent, minEmails }: SecurityConfig,
   windows: Windows,
-  { kind, window }: { kind: Kind; window: 'week' | 'all' },
+  { kind, window }: { kind: LimitKind; window: 'week' | 'all' },
 ): ReachedLimit[] {
   const counts = windows[window]
   if (counts.emails < minEmails) return []
@@ -90,7 +90,7 @@ function judgeRate(
 
 function judgeCount(
   limits: Limits,
-  { kind, window, count }: { kind: Kind; window: 'day' | 'week'; count: number },
+  { kind, window, count }: { kind: LimitKind; window: 'day' | 'week'; count: number },
 ): ReachedLimit[] {
   const level = levelFrom(limits, (limit) => count >= limit)
   if (level === 'healthy') return []
@@ -98,7 +98,7 @@ function judgeCount(
   return [{ kind, level, text: `${text} (${level} from ${limits[level]})` }]
 }
 
-function rateLevel(limits: Limits, counts: Counts, kind: Kind): Level {
+function rateLevel(limits: Limits, counts: Counts, kind: LimitKind): Level {
   return levelFrom(limits, (percent) => reachesPercent(counts, kind, percent))
 }
 
@@ -109,7 +109,7 @@ function levelFrom(limits: Limits, reaches: (limit: number) => boolean): Level {
 }
 
 /** Multiplies instead of dividing, so that a rate at the limit reaches it. */
-function reachesPercent(counts: Counts, kind: Kind, percent: number): boolean {
+function reachesPercent(counts: Counts, kind: LimitKind, percent: number): boolean {
   if (percent === 0 || counts.emails === 0) return false
   return 100 * counts[PLURALS[kind]] >= percent * counts.emails
 }

@@ -15,7 +15,10 @@ export type Counts = { emails: number; bounces: number; complaints: number }
 /** The counts of the last 24 hours, the last 7 days, and all. */
 export type Windows = { day: Counts; week: Counts; all: Counts }
 
-type Row = Record<`${'day' | 'week' | 'all'}${'Emails' | 'Bounces' | 'Complaints'}`, number>
+type ReputationRow = Record<
+  `${'day' | 'week' | 'all'}${'Emails' | 'Bounces' | 'Complaints'}`,
+  number
+>
 
 /** Windows are at most 7 days long. */
 const KEPT_MS = 8 * DAY_MS
@@ -25,7 +28,7 @@ const PACE: Pace = { rows: 20, rest: 'none' }
 const EXPIRED = [expiredOf('reputation_hours'), expiredOf('new_project_hours')]
 
 /** At most 170 rows of hours. */
-const findWindows = statement<Row>(
+const findWindows = statement<ReputationRow>(
   () => sql`select ${sumOfDay('emails')} as "dayEmails", ${sumOfDay('bounces')} as "dayBounces",
       ${sumOfDay('complaints')} as "dayComplaints",
       coalesce(sum(emails), 0) as "weekEmails", coalesce(sum(bounces), 0) as "weekBounces",

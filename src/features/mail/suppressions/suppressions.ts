@@ -37,7 +37,7 @@ type SuppressionQuery = {
 }
 
 /** The list, newest first. */
-export const NEWEST = { list: 'suppressions', table: suppressions, key: 'id' } as const
+export const NEWEST_SUPPRESSIONS = { list: 'suppressions', table: suppressions, key: 'id' } as const
 
 export type SuppressedAddress = Pick<Suppression, 'projectId' | 'reason' | 'source' | 'createdAt'>
 
@@ -116,7 +116,7 @@ export async function listSuppressions(
   query: SuppressionQuery,
 ): Promise<Listing<ListedSuppression, CountedEnd>> {
   const { cursor, limit, ...filters } = query
-  return listNewest(deps, NEWEST, {
+  return listNewest(deps, NEWEST_SUPPRESSIONS, {
     where: matches(query),
     filters,
     limit,

@@ -7,18 +7,18 @@
  * unreachable   the directory gave no response: the next attempt may be soon
  * refused       the authority refused or failed: each attempt counts towards its rate limits
  */
-type Kind = 'unreachable' | 'refused'
+type OrderFailureKind = 'unreachable' | 'refused'
 
 export class AcmeFailure extends Error {
   override readonly name = 'AcmeFailure'
-  readonly kind: Kind
+  readonly kind: OrderFailureKind
   /** The wait that the authority asks for. */
   readonly retryAfterMs: number | null
   /** The last part of the type of a problem document, such as `badNonce`. */
   readonly problem: string | null
 
   constructor(
-    kind: Kind,
+    kind: OrderFailureKind,
     text: string,
     {
       retryAfterMs = null,

@@ -47,7 +47,7 @@ const MAX_ATTEMPTS = 300
 
 type SmtpServer = { host: string; port: number; isImplicitTls: boolean }
 /** `fix`: the repair, if something other than the port is at fault. */
-type Answer = { isOk: boolean; text: string; fix?: string }
+type EgressAnswer = { isOk: boolean; text: string; fix?: string }
 
 const MAX_SILENT = 3
 const MAX_SHOWN = 5
@@ -80,7 +80,7 @@ function serverOf({ delivery, doctor }: Config): SmtpServer | null {
 async function ask(
   { config, probes }: CheckContext,
   { host, port, isImplicitTls }: SmtpServer,
-): Promise<Answer> {
+): Promise<EgressAnswer> {
   const server = await probes.addressesOf(host)
   if (server.fault !== null) {
     const fix = server.isUnknown ? { fix: fixOfNoAnswer(config) } : {}
@@ -97,7 +97,7 @@ async function ask(
   return { isOk: true, text: `${named}: ${describeProbeReply(found.greeting)}` }
 }
 
-function judge(answer: Answer, evidence: DeliveryEvidence, fixOfPort: string): CheckOutcome {
+function judge(answer: EgressAnswer, evidence: DeliveryEvidence, fixOfPort: string): CheckOutcome {
   if (answer.isOk) return ok(answer.text)
   const { answered, unanswered } = evidence
   const fix = unanswered.length > 0 ? fixOfPort : (answer.fix ?? fixOfPort)

@@ -82,7 +82,7 @@ async function findProject({ store }: Deps, { payload }: RunningJob): Promise<Pr
 }
 
 /** `mustBeBilled`: the project cannot go before billing has counted its events. */
-type Work = {
+type ErasureWork = {
   parts: readonly TablePart[]
   /** `forget`: the project will not come back, so nothing of it is kept. */
   forget: boolean
@@ -94,7 +94,7 @@ type Work = {
 async function erase(
   deps: Deps,
   eraser: Eraser,
-  { parts, forget, mustBeBilled, finish }: Work,
+  { parts, forget, mustBeBilled, finish }: ErasureWork,
 ): Promise<void> {
   const all = [QUEUE, CONTENTS, ...parts]
   await eraser.count(all)

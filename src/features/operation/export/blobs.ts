@@ -70,20 +70,20 @@ async function writeReceived(context: Context): Promise<WrittenBlobs> {
   return written
 }
 
-type Range = { owner: string; first: number; count: number }
+type BlobRange = { owner: string; first: number; count: number }
 
-function writeChunks(context: Context, file: string, range: Range): Promise<void> {
+function writeChunks(context: Context, file: string, range: BlobRange): Promise<void> {
   return writeFile(file, async (handle) => {
     for (const bytes of readChunks(context, range)) await handle.writeFile(bytes)
   })
 }
 
 /** Joins the chunks of a message, which has at most `inbound.max_message_bytes`. */
-function joinChunks(context: Context, range: Range): Buffer {
+function joinChunks(context: Context, range: BlobRange): Buffer {
   return Buffer.concat([...readChunks(context, range)])
 }
 
-function* readChunks({ reader }: Context, { owner, first, count }: Range): Generator<Buffer> {
+function* readChunks({ reader }: Context, { owner, first, count }: BlobRange): Generator<Buffer> {
   for (let number = first; number < first + count; number += 1) {
     const condition = sql`owner_id = ${owner} and number = ${number}`
     for (const { bytes } of reader.rows(chunks, condition)) yield bytes as Buffer

@@ -13,7 +13,7 @@ import type { Base } from '../../ground/base.ts'
 import type { AnswerOf, QuestionKind, QuestionOf, StoredAnswer } from './answer.ts'
 
 /** `none`: no server runs. `silent`: a server runs and has not answered in time. */
-type Asked<Answer> =
+type AskedQuestion<Answer> =
   | { server: 'running'; answer: Answer }
   | { server: 'none' }
   | { server: 'silent' }
@@ -34,7 +34,7 @@ export async function askServer<Kind extends QuestionKind>(
   deps: AskDeps,
   { kind, question }: { kind: Kind; question: QuestionOf<Kind> },
   timeoutMs = TIMEOUT_MS,
-): Promise<Asked<AnswerOf<Kind>>> {
+): Promise<AskedQuestion<AnswerOf<Kind>>> {
   const { store, config, now } = deps
   if (!isServed(config.database.file, nativeBindingPath(config.dataDir))) return { server: 'none' }
   const id = newId()

@@ -72,10 +72,10 @@ export async function renderRequest(
   return { ...preview, warnings }
 }
 
-type Values = Record<string, unknown>
+type TemplateValues = Record<string, unknown>
 
 /** Lists placeholders of other services, except names that have a value. */
-function listForeign({ subject, body }: PreviewText, values: Values): string[] {
+function listForeign({ subject, body }: PreviewText, values: TemplateValues): string[] {
   const found = findForeignSyntax([subject, body], (name) => Object.hasOwn(values, name))
   return found.map(({ message, fix }) => `${message} ${fix}`)
 }
@@ -87,7 +87,7 @@ function listForeign({ subject, body }: PreviewText, values: Values): string[] {
 async function findMissing(
   { store }: Pick<RenderDeps, 'store'>,
   { subject, body }: PreviewText,
-  { projectId, values }: { projectId: string; values: Values },
+  { projectId, values }: { projectId: string; values: TemplateValues },
 ): Promise<string[]> {
   const keys = Object.keys(values)
   const effort = newEffort()

@@ -84,7 +84,7 @@ export async function sendTest(
   return { emails: emails.toSorted((one, other) => placeOf(one) - placeOf(other)), at }
 }
 
-type Group = { addresses: ParsedAddress[]; reader: Contact | undefined }
+type TestGroup = { addresses: ParsedAddress[]; reader: Contact | undefined }
 
 /**
  * Groups the addresses by the contact whose data they read. An address without data of its own
@@ -93,7 +93,7 @@ type Group = { addresses: ParsedAddress[]; reader: Contact | undefined }
 async function groupByReader(
   deps: TestDeps,
   { campaign, addresses }: { campaign: FoundCampaign; addresses: ParsedAddress[] },
-): Promise<Group[]> {
+): Promise<TestGroup[]> {
   const rows = await deps.store.read
     .select({ address: contacts.address })
     .from(contacts)

@@ -31,7 +31,7 @@ import {
 
 export type SettleDeps = StopDeps & Pick<Base, 'store' | 'counters' | 'log'>
 type Unsettled = RowOf<typeof listUnsettledCampaigns>
-type Work = { campaignId: string; limit: number }
+type CampaignBatch = { campaignId: string; limit: number }
 /** `areLeft`: whether the last batch moved any. */
 type Untried = { moved: number; areLeft: boolean }
 
@@ -94,7 +94,11 @@ async function settleBatch(
   )
 }
 
-async function putAside({ now }: SettleDeps, tx: Tx, { campaignId, limit }: Work): Promise<number> {
+async function putAside(
+  { now }: SettleDeps,
+  tx: Tx,
+  { campaignId, limit }: CampaignBatch,
+): Promise<number> {
   return (await tx.list(pauseWaiting, { campaignId, limit, at: now() })).length
 }
 
@@ -130,14 +134,18 @@ async function putAsideUntried(
   return moved
 }
 
-async function makeDue({ now, queueNotifier }: SettleDeps, tx: Tx, work: Work): Promise<number> {
+async function makeDue(
+  { now, queueNotifier }: SettleDeps,
+  tx: Tx,
+  work: CampaignBatch,
+): Promise<number> {
   const { campaignId, limit } = work
   const released = await tx.list(releasePaused, { campaignId, limit, at: now() })
   tx.afterCommit(() => notifyReleased(queueNotifier, released))
   return released.length
 }
 
-async function endWaiting(deps: SettleDeps, tx: Tx, work: Work): Promise<number> {
+async function endWaiting(deps: SettleDeps, tx: Tx, work: CampaignBatch): Promise<number> {
   const { campaignId, limit } = work
   const waiting = await tx.list(listCancelled, { campaignId, limit })
   const end = { state: 'failed', error: 'cancelled', reason: 'cancelled' } as const

@@ -61,7 +61,7 @@ const SORT_KEYS = {
   updatedAt: sql`${campaigns.updatedAt}`,
 } satisfies Record<string, SQL>
 
-type Line = { id: string; bytes: number; sortKey: string | number }
+type CampaignLine = { id: string; bytes: number; sortKey: string | number }
 
 type Ordered = CampaignQuery & Required<Pick<CampaignQuery, 'sort' | 'dir'>>
 
@@ -91,7 +91,7 @@ export async function listCampaigns(deps: ListDeps, query: CampaignQuery): Promi
   const show = campaignShower(deps, projectId)
   const lines = found.slice(0, pageSize)
   const last = found.length > pageSize ? lines.at(-1) : undefined
-  const cursorOf = ({ id, sortKey }: Line) =>
+  const cursorOf = ({ id, sortKey }: CampaignLine) =>
     formatSortedCursor(deps, 'campaigns', { sort, dir, sortKey, id, page })
   const listing = pageListing({
     lines,
@@ -159,7 +159,7 @@ function findLines(
   { store }: ListDeps,
   query: Ordered & { page: number; pageSize: number },
   place: SortedPlace | undefined,
-): Promise<Line[]> {
+): Promise<CampaignLine[]> {
   const key = sql<string | number>`${SORT_KEYS[query.sort]}`
   const id = sql`${campaigns.id}`
   const { isAfter, order, limit, offset } = clausesOf({ ...query, key, id, place })

@@ -61,13 +61,13 @@ export function webhookHandler(deps: HandlerDeps): UrgentHandler {
   }
 }
 
-type Batch = { batch: readonly UrgentEvent[]; endAt: (event: UrgentEvent) => void }
+type EndpointBatch = { batch: readonly UrgentEvent[]; endAt: (event: UrgentEvent) => void }
 type Made = { endpoint: Matcher; event: FollowedEvent }
 
 async function makeDeliveries(
   { now, webhookNotifier }: HandlerDeps,
   tx: Tx,
-  { batch: all, endAt }: Batch,
+  { batch: all, endAt }: EndpointBatch,
 ): Promise<void> {
   const projectIds = JSON.stringify([...new Set(all.map(({ projectId }) => projectId))])
   const endpoints = (await tx.list(listEndpoints, { projectIds })).map(toMatcher)

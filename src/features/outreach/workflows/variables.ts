@@ -4,7 +4,7 @@ import type { Contact } from '../../../store/schema/contacts.ts'
 import type { Base } from '../../ground/base.ts'
 import { contactVariables } from '../../mail/messages/delivery/source.ts'
 
-type Facts = {
+type VariableFacts = {
   projectId: string
   contact: Pick<Contact, 'id' | 'address' | 'subscribed' | 'data'>
   context: Record<string, unknown> | null
@@ -15,7 +15,7 @@ type Facts = {
 /** The data of the contact, the context of the execution (at the top and below `event`), and our own. */
 export function executionVariables(
   deps: Pick<Base, 'config' | 'keyring'>,
-  { projectId, contact, context, postalAddress }: Facts,
+  { projectId, contact, context, postalAddress }: VariableFacts,
 ): Variables {
   return {
     stored: contact.data ?? {},

@@ -63,7 +63,7 @@ export function workflowNotFound(id: string): AppError {
 }
 
 type Scope = { projectId: string; limit?: number | undefined }
-type Found = { id: string; name: string }
+type NamedWorkflow = { id: string; name: string }
 
 export const WORKFLOW_REFERENCES: readonly ReferenceSource[] = [
   {
@@ -125,17 +125,29 @@ async function findSendingSteps(
 }
 
 /** Finds the workflows that an event starts, whether or not they are enabled. */
-function findStartedBy(queries: Queries, scope: Scope, eventName: string): Promise<Found[]> {
+function findStartedBy(
+  queries: Queries,
+  scope: Scope,
+  eventName: string,
+): Promise<NamedWorkflow[]> {
   return findReferring(queries, scope, inArray(workflows.triggerEvent, spellingsOf(eventName)))
 }
 
 /** Finds the workflows that a schedule starts for the members of a segment. */
-function findForSegment(queries: Queries, scope: Scope, segmentId: string): Promise<Found[]> {
+function findForSegment(
+  queries: Queries,
+  scope: Scope,
+  segmentId: string,
+): Promise<NamedWorkflow[]> {
   return findReferring(queries, scope, eq(workflows.segmentId, segmentId))
 }
 
 /** Finds the workflows with a step that fits. */
-function findByStep(queries: Queries, scope: Scope, fits: SQL | undefined): Promise<Found[]> {
+function findByStep(
+  queries: Queries,
+  scope: Scope,
+  fits: SQL | undefined,
+): Promise<NamedWorkflow[]> {
   const steps = queries
     .select({ id: workflowSteps.workflowId })
     .from(workflowSteps)
@@ -144,7 +156,11 @@ function findByStep(queries: Queries, scope: Scope, fits: SQL | undefined): Prom
 }
 
 /** Finds the steps that fit, named `Onboarding / Welcome mail`. */
-async function findSteps(queries: Queries, scope: Scope, fits: SQL | undefined): Promise<Found[]> {
+async function findSteps(
+  queries: Queries,
+  scope: Scope,
+  fits: SQL | undefined,
+): Promise<NamedWorkflow[]> {
   const rows = await queries
     .select({ id: workflowSteps.id, step: workflowSteps.name, workflow: workflows.name })
     .from(workflowSteps)
@@ -216,7 +232,7 @@ function isPresent({ projectId }: Scope): SQL | undefined {
   return and(eq(workflowSteps.projectId, projectId), isNull(workflowSteps.removedAt))
 }
 
-function findReferring(queries: Queries, scope: Scope, fits: SQL): Promise<Found[]> {
+function findReferring(queries: Queries, scope: Scope, fits: SQL): Promise<NamedWorkflow[]> {
   return queries
     .select({ id: workflows.id, name: workflows.name })
     .from(workflows)

@@ -34,7 +34,7 @@ type Deps = Pick<Base, 'store' | 'now'>
 
 const MAX_UNKNOWN_FIELDS = 20
 
-type Reading = { typeOf: (field: string) => ColumnType; areStrings: boolean }
+type ColumnReading = { typeOf: (field: string) => ColumnType; areStrings: boolean }
 
 type Rows = { entries: readonly ContactEntry[]; at: number }
 
@@ -143,7 +143,7 @@ function contactHandler({ now }: Pick<Deps, 'now'>, job: RunningJob): RowHandler
 function readChanges(
   record: CsvRecord,
   header: Header,
-  { typeOf, areStrings }: Reading,
+  { typeOf, areStrings }: ColumnReading,
 ): ContactEntry['changes'] {
   const entries: [string, unknown][] = []
   const ofObjects: [string, unknown][] = []

@@ -39,12 +39,12 @@ export async function findLastUnsubscriptions(
   return last
 }
 
-type Row = { address: string; number: number; subscribed: boolean | undefined }
+type ImportedRow = { address: string; number: number; subscribed: boolean | undefined }
 
 /** Whether a row must not subscribe its contact, because another row unsubscribes the person. */
 export function isWithheld(
   last: LastUnsubscriptions,
-  { address, number, subscribed }: Row,
+  { address, number, subscribed }: ImportedRow,
 ): boolean {
   const lastNumber = last.get(address)
   if (lastNumber === undefined || subscribed === false) return false

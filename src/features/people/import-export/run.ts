@@ -97,9 +97,9 @@ async function finish({ store, now }: Deps, job: RunningJob, state: ImportProgre
   })
 }
 
-type Work<Entry> = { job: RunningJob; handler: RowHandler<Entry>; state: ImportProgress }
+type ImportWork<Entry> = { job: RunningJob; handler: RowHandler<Entry>; state: ImportProgress }
 
-async function importRows<Entry>(deps: Deps, work: Work<Entry>): Promise<ImportProgress> {
+async function importRows<Entry>(deps: Deps, work: ImportWork<Entry>): Promise<ImportProgress> {
   const { job, handler } = work
   const options = job.payload as ImportPayload
   let state = await scanOnce(deps, work)
@@ -129,7 +129,7 @@ async function importRows<Entry>(deps: Deps, work: Work<Entry>): Promise<ImportP
 
 async function scanOnce<Entry>(
   deps: Deps,
-  { job, handler, state }: Work<Entry>,
+  { job, handler, state }: ImportWork<Entry>,
 ): Promise<ImportProgress> {
   if (state.isScanned) return state
   const payload = job.payload as ImportPayload
@@ -147,7 +147,7 @@ type ImportBatch = Pick<RowContext, 'header' | 'lastUnsubscriptions'> & {
 /** Writes as much of the batch as the time allows, and at least its first slice. */
 function applyBatch<Entry>(
   { store, now }: Deps,
-  { job, handler, state }: Work<Entry>,
+  { job, handler, state }: ImportWork<Entry>,
   { rows, percent, ...known }: ImportBatch,
 ): Promise<ImportProgress> {
   const types = new Map(state.columns.map(({ field, type }) => [field, type]))

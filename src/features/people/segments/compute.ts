@@ -34,10 +34,10 @@ import {
 } from './caused-changes.ts'
 import { compileSegment } from './contact-scope.ts'
 import { type Change, endMemberships, findChanges, startMemberships } from './member-rows.ts'
+import { segmentEvent } from './membership-events.ts'
 import { afterRuleChange, findRuleChange, type RuleChange } from './rule-change.ts'
 import { countSegment, saveCount } from './segment-contacts.ts'
 import { findSegment, hasConditionOf, isSegment, loadSegment, type SegmentKey } from './segments.ts'
-import { segmentEvent } from './slug.ts'
 
 type ComputeDeps = Pick<Base, 'store' | 'sharedRuns' | 'now'>
 type ComputeResult = { added: number; removed: number; total: number }

@@ -33,7 +33,7 @@ type SegmentContactQuery = SegmentKey & {
 /** `total`: at most five minutes old, while the list is current. */
 type SegmentContacts = { listing: Listing<ContactRecord, object>; total: number }
 
-type Range = { limit: number; offset: number }
+type MemberRange = { limit: number; offset: number }
 
 type CountDeps = Pick<Base, 'store' | 'sharedRuns' | 'now'>
 
@@ -95,7 +95,7 @@ export async function saveCount(
 async function findPage(
   deps: Pick<Base, 'store' | 'now'>,
   segment: Segment,
-  range: Range,
+  range: MemberRange,
 ): Promise<ContactHead[]> {
   if (segment.type === 'STATIC') {
     return deps.store.scan.values(selectHeads(selectMembers(segment.id, range)))
@@ -107,7 +107,7 @@ async function findPage(
 async function findMatching(
   deps: Pick<Base, 'store'>,
   scope: ContactScope,
-  { limit, offset }: Range,
+  { limit, offset }: MemberRange,
 ): Promise<ContactHead[]> {
   const rows: ContactHead[] = []
   let before = offset
@@ -129,7 +129,7 @@ async function findMatching(
 }
 
 /** Takes the page from the index before it reads any contact. */
-function selectMembers(segmentId: string, { limit, offset }: Range): SQL {
+function selectMembers(segmentId: string, { limit, offset }: MemberRange): SQL {
   return sql`select ${contactColumns} from (
       select contact_id, entered_at from segment_members ${indexedBy('segment_members_newest')}
       where segment_id = ${segmentId} and exited_at is null

@@ -62,13 +62,13 @@ export async function beginCheckout(
   }
 }
 
-type Session = Stripe.Checkout.Session
+type CheckoutSession = Stripe.Checkout.Session
 
 /** A customer that was deleted at Stripe is replaced by a new one. */
 async function openFor(
-  open: (customer: string | null) => Promise<Session>,
+  open: (customer: string | null) => Promise<CheckoutSession>,
   customer: string | null,
-): Promise<Session> {
+): Promise<CheckoutSession> {
   try {
     return await open(customer)
   } catch (error) {
@@ -78,7 +78,7 @@ async function openFor(
   }
 }
 
-function toAnswer({ url }: Session): { url: string } {
+function toAnswer({ url }: CheckoutSession): { url: string } {
   if (url === null) throw new TypeError('Stripe made a checkout without an address')
   return { url }
 }

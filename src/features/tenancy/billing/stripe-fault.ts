@@ -50,9 +50,9 @@ export function isFault(error: unknown, ...kinds: FaultKind[]): error is StripeF
   return error instanceof StripeFault && (kinds.length === 0 || kinds.includes(error.kind))
 }
 
-type Facts = { statusCode: number | undefined; code: string | undefined; text: string }
+type FaultFacts = { statusCode: number | undefined; code: string | undefined; text: string }
 
-function kindOf({ statusCode, code, text }: Facts): FaultKind {
+function kindOf({ statusCode, code, text }: FaultFacts): FaultKind {
   if (statusCode === undefined || statusCode >= 500) return 'unanswered'
   if (statusCode === 409 || statusCode === 429) return 'unanswered'
   if (statusCode === 401 || statusCode === 403) return 'misconfigured'

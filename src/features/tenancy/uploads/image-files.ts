@@ -24,7 +24,7 @@ import type { Base } from '../../ground/base.ts'
 /** The name of an image: 32 hexadecimal digits and an extension. */
 const NAME = /^[0-9a-f]{32}\.(?:jpg|png|gif|webp)$/
 
-type Place = Pick<Config, 'dataDir'>
+type ImageFolder = Pick<Config, 'dataDir'>
 
 const FOLDER_MODE = 0o700
 const FILE_MODE = 0o600
@@ -73,7 +73,10 @@ export function isImageName(text: string): boolean {
 }
 
 /** Resolves to the name of the new file when it is durable. @throws AppError INSUFFICIENT_STORAGE */
-export async function writeImageFile(place: Place, parts: readonly Buffer[]): Promise<string> {
+export async function writeImageFile(
+  place: ImageFolder,
+  parts: readonly Buffer[],
+): Promise<string> {
   const file = newId()
   const fullPath = pathOf(place, file)
   try {
@@ -90,7 +93,7 @@ export async function writeImageFile(place: Place, parts: readonly Buffer[]): Pr
 
 /** Reads up to `maxBytes` of the file from `offset` on; undefined when there is no such file. */
 export async function readImageFile(
-  place: Place,
+  place: ImageFolder,
   file: string,
   { offset, maxBytes }: { offset: number; maxBytes: number },
 ): Promise<Uint8Array<ArrayBuffer> | undefined> {
@@ -105,17 +108,17 @@ export async function readImageFile(
   }
 }
 
-export async function hasImageFile(place: Place, file: string): Promise<boolean> {
+export async function hasImageFile(place: ImageFolder, file: string): Promise<boolean> {
   return (await unlessMissing(stat(pathOf(place, file)))) !== undefined
 }
 
 /** Removes a file; one that is gone already is no error. */
-export async function deleteImageFile(place: Place, file: string): Promise<void> {
+export async function deleteImageFile(place: ImageFolder, file: string): Promise<void> {
   await rm(pathOf(place, file), { force: true })
 }
 
 /** The names of all files of images; other files in the folders are not listed. */
-export async function* listImageFiles(place: Place): AsyncGenerator<string> {
+export async function* listImageFiles(place: ImageFolder): AsyncGenerator<string> {
   for await (const folder of entriesOf(root(place))) {
     if (!folder.isDirectory()) continue
     for await (const entry of entriesOf(path.join(root(place), folder.name))) {
@@ -177,7 +180,7 @@ async function unlessMissing<T>(opened: Promise<T>): Promise<T | undefined> {
   }
 }
 
-async function makeFolder(place: Place, folder: string): Promise<void> {
+async function makeFolder(place: ImageFolder, folder: string): Promise<void> {
   const made = await mkdir(folder, { recursive: true, mode: FOLDER_MODE })
   if (made === undefined) return
   await syncFolder(root(place))
@@ -194,7 +197,7 @@ async function writeDurably(fullPath: string, parts: readonly Buffer[]): Promise
   }
 }
 
-function pathOf(place: Place, file: string): string {
+function pathOf(place: ImageFolder, file: string): string {
   return path.join(root(place), folderOf(file), file)
 }
 
@@ -202,7 +205,7 @@ function folderOf(file: string): string {
   return file.slice(-FOLDER_DIGITS)
 }
 
-function root({ dataDir }: Place): string {
+function root({ dataDir }: ImageFolder): string {
   return path.join(dataDir, 'uploads')
 }
 

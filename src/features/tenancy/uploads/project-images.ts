@@ -25,7 +25,7 @@ type ImageQuery = {
 }
 
 /** The list, newest first. */
-export const NEWEST = { list: 'uploads', table: uploads, key: 'name' } as const
+export const NEWEST_UPLOADS = { list: 'uploads', table: uploads, key: 'name' } as const
 
 /**
  * Lists the images of a project by cursor. @throws AppError VALIDATION_ERROR for an invalid cursor
@@ -34,7 +34,7 @@ export async function listImages(
   deps: Pick<Base, 'store' | 'config' | 'keyring' | 'listTotals'>,
   { projectId, limit, cursor }: ImageQuery,
 ): Promise<Listing<ListedUploadRecord, CountedEnd>> {
-  return listNewest(deps, NEWEST, {
+  return listNewest(deps, NEWEST_UPLOADS, {
     where: eq(uploads.projectId, projectId),
     filters: { projectId },
     limit,

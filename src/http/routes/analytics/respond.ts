@@ -19,15 +19,18 @@ type RangeParameters = {
   stream?: StreamChoice | undefined
 }
 type DateParameters = { startDate?: string | undefined; endDate?: string | undefined }
-type Asked = { range: Range; stream: StreamChoice }
+type AskedFigures = { range: Range; stream: StreamChoice }
 
 /** @throws AppError VALIDATION_ERROR */
-export function readAsked({ core }: RouteDeps, query: RangeParameters): Asked {
+export function readAsked({ core }: RouteDeps, query: RangeParameters): AskedFigures {
   return { range: readRange(query, core.now()), stream: query.stream ?? 'ALL' }
 }
 
 /** As `readAsked`, in the words of older clients: days are days in UTC. */
-export function readDates({ core }: RouteDeps, { startDate, endDate }: DateParameters): Asked {
+export function readDates(
+  { core }: RouteDeps,
+  { startDate, endDate }: DateParameters,
+): AskedFigures {
   const names = { from: 'startDate', to: 'endDate' }
   return { range: readRange({ from: startDate, to: endDate }, core.now(), names), stream: 'ALL' }
 }
@@ -37,7 +40,7 @@ type Call = { incoming: { headers: { accept?: string | undefined } } }
 /** The response of a newer call: the facts of its range, and the figures. */
 export function answerRange<Value extends object>(
   call: Call,
-  { asked, answer }: { asked: Asked; answer: AnalyticsAnswer<Value> },
+  { asked, answer }: { asked: AskedFigures; answer: AnalyticsAnswer<Value> },
   toTable: (value: Value) => Table,
 ): HttpResponse {
   const { value, isComplete } = answer

@@ -4,10 +4,13 @@ import { z } from 'zod'
 import { listingOf } from '../../../features/ground/listing.ts'
 import { exportRecipients } from '../../../features/outreach/campaigns/figures/export-recipients.ts'
 import {
+  listClickedLinks,
+  viewStats,
+} from '../../../features/outreach/campaigns/figures/figures.ts'
+import {
   listRecipients,
   OUTCOMES,
 } from '../../../features/outreach/campaigns/figures/recipients.ts'
-import { listClickedLinks, viewStats } from '../../../features/outreach/campaigns/figures/stats.ts'
 import { createExportSlots } from '../../../features/people/import-export/export-slots.ts'
 import {
   campaignExample,

@@ -67,9 +67,9 @@ export const subscribe = (deps: Deps) =>
 export const unsubscribe = (deps: Deps) =>
   changeOperation(deps, { summary: 'Unsubscribe the contact', subscribed: false })
 
-type Change = { summary: string; subscribed: boolean }
+type WishChange = { summary: string; subscribed: boolean }
 
-function changeOperation({ core }: Deps, { summary, subscribed }: Change) {
+function changeOperation({ core }: Deps, { summary, subscribed }: WishChange) {
   return openOperation({
     ...shared,
     summary,

@@ -50,7 +50,7 @@ const change = z
     else if (isPassword && newPassword === undefined) refuse('newPassword', 'Required')
   })
 
-type Change = z.output<typeof change>
+type SelfChange = z.output<typeof change>
 
 const shared = {
   tag: 'Users',
@@ -101,7 +101,7 @@ function isAddressOf({ address }: UserCall<unknown, unknown>['user'], given: unk
 
 async function setPassword(
   core: RouteDeps['core'],
-  call: UserCall<unknown, Change>,
+  call: UserCall<unknown, SelfChange>,
   passwords: { currentPassword: string; newPassword: string },
 ): Promise<HttpResponse> {
   const changed = await whileClientWaits(call.incoming, (signal) =>

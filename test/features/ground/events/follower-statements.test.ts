@@ -10,7 +10,7 @@ import { usageHandler } from '../../../../src/features/ground/usage/follow-event
 import { analyticsHandler } from '../../../../src/features/insight/analytics/counting/follow-events.ts'
 import { reputationHandler } from '../../../../src/features/insight/reputation/follow-events.ts'
 import { startRefusals } from '../../../../src/features/outreach/campaigns/brake/follow-refusals.ts'
-import { figuresHandler } from '../../../../src/features/outreach/campaigns/figures/follow-outcomes.ts'
+import { figuresHandler } from '../../../../src/features/outreach/campaigns/figures/figures.ts'
 import { webhookHandler } from '../../../../src/features/outreach/webhooks/follow-events.ts'
 import { triggerHandler } from '../../../../src/features/outreach/workflows/engine/follow-events.ts'
 import type { ParameterValues, Statement } from '../../../../src/store/database.ts'

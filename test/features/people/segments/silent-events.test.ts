@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createSegment } from '../../../../src/features/people/segments/edit-segment.ts'
-import { findSilentEvents } from '../../../../src/features/people/segments/silent-events.ts'
+import { findSilentEvents } from '../../../../src/features/people/segments/membership-events.ts'
 import { addProject, openTestCore } from '../../../core.ts'
 import { unlikeName } from '../../ground/unlike-name.ts'
 

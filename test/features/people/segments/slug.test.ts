@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { segmentEvent, segmentSlug } from '../../../../src/features/people/segments/slug.ts'
+import {
+  segmentEvent,
+  segmentSlug,
+} from '../../../../src/features/people/segments/membership-events.ts'
 
 const id = '0199aaaa-0000-7000-8000-000000000001'
 

@@ -12,7 +12,7 @@ import {
 } from '../../../../src/features/tenancy/uploads/image-files.ts'
 import {
   deleteOrphanedFiles,
-  NEWEST,
+  NEWEST_UPLOADS,
   selectOrphans,
 } from '../../../../src/features/tenancy/uploads/project-images.ts'
 import { storeImage } from '../../../../src/features/tenancy/uploads/store-image.ts'
@@ -91,7 +91,7 @@ test('the sweep and the list read indexes', async (t) => {
     /SEARCH uploads USING COVERING INDEX sqlite_autoindex_uploads_2 \(file=\?\)/,
   )
   const own = { where: eq(uploads.projectId, 'p'), limit: 20, after: { at: 1, key: 'x' } }
-  const page = selectNewest(core, NEWEST, own).toSQL().sql
+  const page = selectNewest(core, NEWEST_UPLOADS, own).toSQL().sql
   const plan = await planOf(page)
   assert.match(
     plan,

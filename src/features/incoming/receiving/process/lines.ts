@@ -111,7 +111,7 @@ type LineWalks = {
    * Lines alternate, and each is in the order of arrival. If it returns no messages, none is
    * pending.
    */
-  list(window: Window): Promise<readonly PendingMessage[]>
+  list(window: LineWindow): Promise<readonly PendingMessage[]>
   /**
    * Takes a message back for which there was no place. The next walk begins with its line, unless
    * another message of the line had a place.
@@ -119,7 +119,7 @@ type LineWalks = {
   leave(message: PendingMessage): void
 }
 
-type Window = { kind: PendingKind; limit: number; ofLine: number }
+type LineWindow = { kind: PendingKind; limit: number; ofLine: number }
 
 export function createLineWalks({ store }: Pick<Base, 'store'>): LineWalks {
   /** Where the next walk begins, if not with the first line. */
@@ -127,7 +127,7 @@ export function createLineWalks({ store }: Pick<Base, 'store'>): LineWalks {
   /** The first message of each line in the last list, until one of these messages was left. */
   const firsts = new Map<PendingKind, ReadonlySet<string>>()
 
-  async function walk(window: Window & { from: string }): Promise<readonly PendingMessage[]> {
+  async function walk(window: LineWindow & { from: string }): Promise<readonly PendingMessage[]> {
     const rows = await store.read.list(selectPending, window)
     const lastLine = rows[0]?.lastLine ?? null
     if (lastLine === null) next.delete(window.kind)
@@ -135,7 +135,7 @@ export function createLineWalks({ store }: Pick<Base, 'store'>): LineWalks {
     return rows
   }
 
-  async function listRows(window: Window): Promise<readonly PendingMessage[]> {
+  async function listRows(window: LineWindow): Promise<readonly PendingMessage[]> {
     const from = next.get(window.kind) ?? FIRST_LINE
     const rows = await walk({ ...window, from })
     const limit = window.limit - rows.length
@@ -160,20 +160,20 @@ export function createLineWalks({ store }: Pick<Base, 'store'>): LineWalks {
   }
 }
 
-type Row = Pick<PendingMessage, 'id' | 'isSuspect' | 'pendingKind' | 'line' | 'sizeBytes'>
+type PendingRow = Pick<PendingMessage, 'id' | 'isSuspect' | 'pendingKind' | 'line' | 'sizeBytes'>
 
 /** The messages that are being parsed or wait to be written, and the places that are left. */
 type InProgress = {
-  add(row: Row): void
-  delete(row: Row): void
+  add(row: PendingRow): void
+  delete(row: PendingRow): void
   has(id: string): boolean
   isEmpty(): boolean
   /** Whether few messages of the kind are in progress. */
   isLow(kind: PendingKind): boolean
   /** For a message that is not parsed alone. The first message fits at any size. */
-  hasCapacityFor(row: Row): boolean
+  hasCapacityFor(row: PendingRow): boolean
   /** Whether the line of the message has fewer than its share. */
-  hasShareFor(row: Row): boolean
+  hasShareFor(row: PendingRow): boolean
 }
 
 /** Messages that are parsed alone count for `has` and `isEmpty` only. */
@@ -184,7 +184,7 @@ export function createInProgress(): InProgress {
     mail: { count: 0, bytes: 0, lines: new Map<string, number>() },
   } satisfies Record<PendingKind, object>
 
-  function count({ isSuspect, pendingKind, line, sizeBytes }: Row, sign: 1 | -1): void {
+  function count({ isSuspect, pendingKind, line, sizeBytes }: PendingRow, sign: 1 | -1): void {
     if (isSuspect) return
     const ofKind = kinds[pendingKind]
     const ofLine = (ofKind.lines.get(line) ?? 0) + sign

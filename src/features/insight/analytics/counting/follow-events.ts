@@ -45,12 +45,12 @@ const REST_TIMES = 1
 /** Events from before this version can wait: the handler works for a ninth of the time. */
 const BACKFILL_REST_TIMES = 8
 
-type Kind = AnalyticsSubject['kind']
+type SubjectKind = AnalyticsSubject['kind']
 
 /** Counts for one subject, such as a campaign. `name`: the subject's name; null for counts of all mail. */
-type Part = {
+type CountedPart = {
   sum: { projectId: string; startsAt: number; stream: string }
-  kind: Kind | 'all'
+  kind: SubjectKind | 'all'
   name: string | null
   counts: Readonly<Record<string, number>>
 }
@@ -125,7 +125,7 @@ const addEvents = statement((db) =>
     }),
 )
 
-type Batch = {
+type CountedBatch = {
   tx: Tx
   subjects: Subjects
   /** The projects of all sums. */
@@ -177,7 +177,7 @@ async function countEvents(
   await writeCounts({ tx, subjects, projects, at: now() }, sums)
 }
 
-async function writeCounts(batch: Batch, { mail, links, events }: Sums): Promise<void> {
+async function writeCounts(batch: CountedBatch, { mail, links, events }: Sums): Promise<void> {
   await write(batch, addMail, [...mail].flatMap(partsOfMail))
   const ofLinks = [...links].map(({ url: name, clicks, firstClicks, ...sum }) => {
     return { sum, kind: 'url', name, counts: { clicks, firstClicks } } as const
@@ -189,8 +189,8 @@ async function writeCounts(batch: Batch, { mail, links, events }: Sums): Promise
   await write(batch, addEvents, ofEvents)
 }
 
-function partsOfMail({ counts, ...sum }: MailSum): Part[] {
-  const subjects: Part[] = [
+function partsOfMail({ counts, ...sum }: MailSum): CountedPart[] {
+  const subjects: CountedPart[] = [
     { sum, counts, kind: 'campaign', name: sum.campaignId },
     { sum, counts, kind: 'template', name: sum.templateId },
     { sum, counts, kind: 'workflow', name: sum.workflowId },
@@ -203,9 +203,9 @@ function partsOfMail({ counts, ...sum }: MailSum): Part[] {
 }
 
 async function write(
-  { tx, subjects, projects, at }: Batch,
+  { tx, subjects, projects, at }: CountedBatch,
   statement: Statement<unknown>,
-  parts: readonly Part[],
+  parts: readonly CountedPart[],
 ): Promise<void> {
   const keys = parts.flatMap(({ sum: { projectId, startsAt }, kind, name }) => {
     const project = projects.get(projectId)

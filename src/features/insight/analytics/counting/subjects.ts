@@ -20,10 +20,10 @@ import type { Tx } from '../../../../store/write/transaction.ts'
 import { isReservedEvent } from '../../../ground/events/reserved.ts'
 import type { Countable } from './sums.ts'
 
-type Kind = AnalyticsSubject['kind']
+type SubjectKind = AnalyticsSubject['kind']
 
 /** `day`: of the bucket (epoch ms). */
-type SubjectKey = { project: CountedProject; kind: Kind; name: string; day: number }
+type SubjectKey = { project: CountedProject; kind: SubjectKind; name: string; day: number }
 
 export type Subjects = {
   /** Finds or makes the subjects, in this order, and returns their numbers. */

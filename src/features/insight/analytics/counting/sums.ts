@@ -12,9 +12,9 @@ import { QUARTER_MS } from '../buckets.ts'
 import { type MailCount, type MailCounts, NO_MAIL } from '../mail-counts.ts'
 
 /** `startsAt`: the quarter of an hour. */
-type Place<Stream> = { projectId: string; stream: Stream; startsAt: number }
+type BucketPlace<Stream> = { projectId: string; stream: Stream; startsAt: number }
 
-export type MailSum = Place<AnalyticsStream> & {
+export type MailSum = BucketPlace<AnalyticsStream> & {
   provider: string
   campaignId: string | null
   templateId: string | null
@@ -22,9 +22,9 @@ export type MailSum = Place<AnalyticsStream> & {
   counts: MailCounts
 }
 
-type LinkSum = Place<AnalyticsStream> & { url: string; clicks: number; firstClicks: number }
+type LinkSum = BucketPlace<AnalyticsStream> & { url: string; clicks: number; firstClicks: number }
 
-type EventSum = Place<AnalyticsStream | ''> & { name: string; events: number }
+type EventSum = BucketPlace<AnalyticsStream | ''> & { name: string; events: number }
 
 export type Sums = {
   mail: Iterable<MailSum>
@@ -40,14 +40,14 @@ export type Countable = {
   event: CountedEvent
   stream: AnalyticsStream | ''
   startsAt: number
-  changes: readonly Change[]
+  changes: readonly CountChange[]
 }
 
 type ProviderOf = (event: CountedEvent) => string
 
-type Change = { metric: MailCount; by: 1 | -1 }
+type CountChange = { metric: MailCount; by: 1 | -1 }
 
-const NONE: readonly Change[] = []
+const NONE: readonly CountChange[] = []
 
 const SENT = one('sent')
 
@@ -63,10 +63,10 @@ const COMPLAINED = one('complained')
 
 const UNSUBSCRIBED = one('unsubscribed')
 
-const UNDELIVERED: readonly Change[] = [{ metric: 'delivered', by: -1 }]
+const UNDELIVERED: readonly CountChange[] = [{ metric: 'delivered', by: -1 }]
 
 /** The types of bounces; a transient one is a delay. */
-const BOUNCED: Readonly<Record<string, readonly Change[]>> = {
+const BOUNCED: Readonly<Record<string, readonly CountChange[]>> = {
   Permanent: one('hardBounced'),
   Undetermined: one('softBounced'),
 }
@@ -159,7 +159,7 @@ function addClick(sums: Map<string, LinkSum>, { event, stream, startsAt }: Count
 }
 
 /** Returns the changes that an event makes to the counts of its email. */
-function changesOf(event: CountedEvent): readonly Change[] {
+function changesOf(event: CountedEvent): readonly CountChange[] {
   switch (event.name) {
     case 'email.sent':
       return SENT
@@ -180,7 +180,7 @@ function changesOf(event: CountedEvent): readonly Change[] {
   }
 }
 
-function changesOfBounce({ detail, sentAt, deliveredAt }: CountedEvent): readonly Change[] {
+function changesOfBounce({ detail, sentAt, deliveredAt }: CountedEvent): readonly CountChange[] {
   const bounced = BOUNCED[detail ?? '']
   if (bounced === undefined) return NONE
   return [
@@ -194,18 +194,18 @@ function changesOfBounce({ detail, sentAt, deliveredAt }: CountedEvent): readonl
  * An email with an open and a click counts as having both from the later of the two; from the click if both
  * have one instant.
  */
-function changesOfOpen({ isFirst, openedAt, clickedAt }: CountedEvent): readonly Change[] {
+function changesOfOpen({ isFirst, openedAt, clickedAt }: CountedEvent): readonly CountChange[] {
   if (!isFirst) return NONE
   const isLater = openedAt !== null && clickedAt !== null && clickedAt < openedAt
   return isLater ? [...OPENED, ...BOTH] : OPENED
 }
 
-function changesOfClick({ isFirst, openedAt, clickedAt }: CountedEvent): readonly Change[] {
+function changesOfClick({ isFirst, openedAt, clickedAt }: CountedEvent): readonly CountChange[] {
   if (!isFirst) return NONE
   const isLater = openedAt !== null && clickedAt !== null && openedAt <= clickedAt
   return isLater ? [...CLICKED, ...BOTH] : CLICKED
 }
 
-function one(metric: MailCount): readonly Change[] {
+function one(metric: MailCount): readonly CountChange[] {
   return [{ metric, by: 1 }]
 }

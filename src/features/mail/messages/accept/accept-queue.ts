@@ -40,7 +40,7 @@ type Weighed = { plan: EmailPlan; weight: number }
 type WeighedPlan = { plan: EmailPlan; contacts: Contact[] }
 
 /** The plans of a project, what they do with its contacts, and its suppressed addresses. */
-type Batch = { plans: WeighedPlan[]; batch: ContactBatch; suppressed: ReadonlySet<string> }
+type PlanBatch = { plans: WeighedPlan[]; batch: ContactBatch; suppressed: ReadonlySet<string> }
 
 export function createAcceptQueue(
   deps: AcceptDeps & { store: Pick<Store, 'write' | 'recountCallers'> },
@@ -82,7 +82,7 @@ async function acceptTogether(
 ): Promise<(AcceptedEmail[] | Alone)[]> {
   const batches = await weighProjects(tx, plans)
   const held = await confirmHeldDomains(tx, plans)
-  const counted: Batch[] = []
+  const counted: PlanBatch[] = []
   for (const batch of batches) if (await countBatch(deps, tx, batch)) counted.push(batch)
   const contents = counted.flatMap((batch) => batch.plans.map(({ plan }) => plan.content))
   const contentIds = await writeContents(tx, contents)
@@ -102,7 +102,7 @@ async function acceptTogether(
 }
 
 /** Makes a batch for each project; writes nothing. */
-async function weighProjects(tx: Tx, plans: readonly EmailPlan[]): Promise<Batch[]> {
+async function weighProjects(tx: Tx, plans: readonly EmailPlan[]): Promise<PlanBatch[]> {
   const [first] = plans
   if (first === undefined) return []
   // All emails of a batch count in the same hour of the limits.
@@ -137,7 +137,7 @@ function takePlan(batch: ContactBatch, plan: EmailPlan): WeighedPlan | undefined
 async function countBatch(
   deps: AcceptDeps,
   tx: Tx,
-  { plans, suppressed }: Batch,
+  { plans, suppressed }: PlanBatch,
 ): Promise<boolean> {
   const [first] = plans
   if (first === undefined) return false

@@ -19,7 +19,7 @@ type Deps = Pick<Base, 'config'>
 
 type CappedProject = Pick<Project, 'id' | 'createdAt'>
 
-type Asked = { project: CappedProject; at: number }
+type CapRequest = { project: CappedProject; at: number }
 
 type Hour = { startsAt: number; emails: number }
 
@@ -57,7 +57,7 @@ type Counted = { project: Project; category: UsageCategory; count: number; at: n
 export async function findAllowance(
   deps: Deps,
   reader: Pick<Tx, 'list'>,
-  asked: Asked,
+  asked: CapRequest,
 ): Promise<number> {
   const use = await findUse(deps, reader, asked)
   return use === undefined ? Number.POSITIVE_INFINITY : Math.max(0, use.limit - use.used)
@@ -67,7 +67,7 @@ export async function findAllowance(
 export async function findNextAllowance(
   deps: Deps,
   reader: Pick<Tx, 'list'>,
-  asked: Asked,
+  asked: CapRequest,
 ): Promise<number | null> {
   const use = await findUse(deps, reader, asked)
   if (use === undefined || use.used < use.limit) return null
@@ -78,7 +78,7 @@ export async function findNextAllowance(
 export async function countAllowed(
   deps: Deps,
   tx: Tx,
-  { project, count, at }: Asked & { count: number },
+  { project, count, at }: CapRequest & { count: number },
 ): Promise<void> {
   if (count === 0 || !isCapped(deps, project, at)) return
   const row = { projectId: project.id, startsAt: at - (at % HOUR_MS), emails: count }
@@ -111,7 +111,7 @@ export async function countAccepted(deps: UsageDeps, tx: Tx, counted: Counted): 
 async function refuseOverCap(
   deps: Deps,
   reader: Pick<Tx, 'list'>,
-  { project, count, at }: Asked & { count: number },
+  { project, count, at }: CapRequest & { count: number },
 ): Promise<void> {
   const use = await findUse(deps, reader, { project, at })
   if (use === undefined) return
@@ -139,7 +139,7 @@ function isCapped({ config }: Deps, project: CappedProject, at: number): boolean
 async function findUse(
   deps: Deps,
   reader: Pick<Tx, 'list'>,
-  { project, at }: Asked,
+  { project, at }: CapRequest,
 ): Promise<{ limit: number; used: number; hours: Hour[] } | undefined> {
   if (!isCapped(deps, project, at)) return undefined
   const hours = await reader.list(listHours, { projectId: project.id, after: at - DAY_MS })

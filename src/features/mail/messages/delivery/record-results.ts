@@ -50,7 +50,7 @@ type Deps = Pick<Base, 'store' | 'config' | 'counters' | 'now' | 'log'> & {
   knownDomains: KnownDomains
 }
 type InFlight = Map<string, InFlightEmail | undefined>
-type Known = { email: InFlightEmail; result: DeliveryResult }
+type KnownResult = { email: InFlightEmail; result: DeliveryResult }
 
 type ResultBuffer = {
   add(results: readonly DeliveryResult[]): void
@@ -154,13 +154,17 @@ export async function recordResults(
  * A deferral without a connection is not the decision of a receiver, so the fuse does not count it
  * as tried.
  */
-function hasVerdict({ result }: Known): boolean {
+function hasVerdict({ result }: KnownResult): boolean {
   if (result.kind !== 'attempted') return false
   return result.outcome.host !== null || result.outcome.result !== 'deferred'
 }
 
-async function recordSome(deps: Deps, inFlight: InFlight, known: readonly Known[]): Promise<void> {
-  const write = (some: readonly Known[]) =>
+async function recordSome(
+  deps: Deps,
+  inFlight: InFlight,
+  known: readonly KnownResult[],
+): Promise<void> {
+  const write = (some: readonly KnownResult[]) =>
     deps.store.write(async (tx) => {
       await record(deps, tx, some)
       tx.afterCommit(() => forget(inFlight, some))
@@ -180,11 +184,11 @@ async function recordSome(deps: Deps, inFlight: InFlight, known: readonly Known[
 }
 
 /** Keeps the new entry of an email that was put back and has been claimed again meanwhile. */
-function forget(inFlight: InFlight, known: readonly Known[]): void {
+function forget(inFlight: InFlight, known: readonly KnownResult[]): void {
   for (const { email } of known) if (inFlight.get(email.id) === email) inFlight.delete(email.id)
 }
 
-async function record(deps: Deps, tx: Tx, known: readonly Known[]): Promise<void> {
+async function record(deps: Deps, tx: Tx, known: readonly KnownResult[]): Promise<void> {
   const attempted: AttemptRecord[] = []
   const putBack = new Map<string, { ids: string[]; dueAt: number; reason: string | undefined }>()
   for (const { email, result } of known) {

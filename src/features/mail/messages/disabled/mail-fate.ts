@@ -18,7 +18,7 @@ import type { Base } from '../../../ground/base.ts'
 export type MailFate = 'sent' | 'held' | 'over' | 'failed'
 
 /** The columns of a project that decide the fate of its mail. */
-type Standing = Pick<
+type ProjectStanding = Pick<
   Project,
   'isDisabled' | 'disabledReason' | 'disabledAt' | 'resetSince' | 'deletedAt'
 >
@@ -40,7 +40,7 @@ export type PausedProject = {
 }
 
 export const listPaused = statement<Omit<PausedProject, 'endsAt'>>(
-  () => sql`select projects.id as "projectId", projects.name as name,
+  () => sql`select projects.id as "projectId", projects.name,
       projects.disabled_at as "disabledAt", count(*) as emails
     from projects
     join emails ${indexedBy('emails_parked')} on emails.project_id = projects.id
@@ -51,7 +51,7 @@ export const listPaused = statement<Omit<PausedProject, 'endsAt'>>(
 )
 
 /** `at`: epoch ms. */
-export function fateOf(project: Standing, at: number): MailFate {
+export function fateOf(project: ProjectStanding, at: number): MailFate {
   const { isDisabled, disabledReason, resetSince, deletedAt } = project
   if (!isDisabled) return 'sent'
   if (disabledReason !== 'EMAIL_REPUTATION' || resetSince !== null || deletedAt !== null) {
@@ -61,7 +61,7 @@ export function fateOf(project: Standing, at: number): MailFate {
 }
 
 /** When the mail of a project that was disabled for its reputation fails (epoch ms). */
-export function holdEndOf({ disabledAt }: Pick<Standing, 'disabledAt'>): number {
+export function holdEndOf({ disabledAt }: Pick<ProjectStanding, 'disabledAt'>): number {
   return (disabledAt ?? 0) + HOLD_HOURS * HOUR_MS
 }
 

@@ -1,6 +1,6 @@
 /**
  * Takes failed emails that are tried again off the figures of their campaigns: a retry has no event that
- * `campaigns/figures/follow-outcomes.ts` could count.
+ * `campaigns/figures/figures.ts` could count.
  */
 import { listOf } from '../../../../store/dialect.ts'
 import { sql } from '../../../../store/drizzle.ts'

@@ -55,20 +55,20 @@ export const queueStates: readonly QueueState[] = [
 
 const END_STATES = ['delivered', 'relayed', 'bounced', 'failed', 'suppressed'] as const
 
-type Part = { index: NamedIndex; term: SQL }
+type QueuePart = { index: NamedIndex; term: SQL }
 
-const WAITING: Part = {
+const WAITING: QueuePart = {
   index: 'emails_ready',
   term: sql.raw(`due_at is not null and ${ANY_CLASS_TERM}`),
 }
 
-const SENDING: Part = { index: 'emails_leased', term: sql`lease_until is not null` }
+const SENDING: QueuePart = { index: 'emails_leased', term: sql`lease_until is not null` }
 
-const HELD: Part = { index: 'emails_held', term: onShelves('held') }
+const HELD: QueuePart = { index: 'emails_held', term: onShelves('held') }
 
-const PAUSED: Part = { index: 'emails_parked', term: isPausedOfAny() }
+const PAUSED: QueuePart = { index: 'emails_parked', term: isPausedOfAny() }
 
-const ON_THE_WAY: Partial<Record<QueueState, Part>> = {
+const ON_THE_WAY: Partial<Record<QueueState, QueuePart>> = {
   queued: WAITING,
   deferred: WAITING,
   sending: SENDING,

@@ -32,7 +32,7 @@ type ArchiveVisitor = {
   file(file: ArchivedFile, chunks: AsyncIterable<Buffer>): Promise<void>
 }
 
-type Reading = {
+type ArchiveReading = {
   manifest: Manifest | undefined
   /** Files of the manifest that have not come yet. */
   missing: Map<string, ArchivedFile>
@@ -61,7 +61,7 @@ export async function readArchive(
 ): Promise<{ manifest: Manifest; deleted: string[] }> {
   const extract = createExtract()
   const budget = { bytes: MAX_MANIFEST_BYTES + ENTRY_OVERHEAD }
-  const reading: Reading = {
+  const reading: ArchiveReading = {
     digests: new Map(),
     manifest: undefined,
     missing: new Map(),
@@ -105,13 +105,13 @@ function writeTo(extract: Extract, chunk: Buffer): Promise<void> {
   })
 }
 
-async function takeEntries(extract: Extract, reading: Reading): Promise<void> {
+async function takeEntries(extract: Extract, reading: ArchiveReading): Promise<void> {
   for await (const entry of extract) await takeEntry(entry, reading)
 }
 
-type Entry = AsyncIterable<unknown> & { header: Header }
+type ArchiveEntry = AsyncIterable<unknown> & { header: Header }
 
-async function takeEntry(entry: Entry, reading: Reading): Promise<void> {
+async function takeEntry(entry: ArchiveEntry, reading: ArchiveReading): Promise<void> {
   const { name, type, size = 0 } = entry.header
   if (type !== 'file' && type !== 'contiguous-file') {
     const shown = JSON.stringify(name.slice(0, 255))
@@ -131,7 +131,7 @@ async function takeManifest(
   name: string,
   size: number,
   chunks: AsyncIterable<Buffer>,
-  reading: Reading,
+  reading: ArchiveReading,
 ): Promise<void> {
   if (name !== ENTRY.manifest) throw archiveFault('The file is no backup of Pillarbox.')
   const manifest = parseManifest(await readAll(chunks, size, MAX_MANIFEST_BYTES))
@@ -147,7 +147,7 @@ async function takeFile(
   name: string,
   size: number,
   chunks: AsyncIterable<Buffer>,
-  { missing, digests, visitor }: Reading,
+  { missing, digests, visitor }: ArchiveReading,
 ): Promise<void> {
   checkPath(name)
   const file = missing.get(name)
@@ -184,7 +184,7 @@ async function readAll(
   return Buffer.concat(parts)
 }
 
-function finish({ manifest, missing, digests, end }: Reading) {
+function finish({ manifest, missing, digests, end }: ArchiveReading) {
   if (manifest === undefined) throw archiveFault('The archive is empty.')
   if (end === undefined) throw archiveFault('The archive is cut off: its last entry is missing.')
   const { deleted } = end

@@ -76,9 +76,9 @@ function tooManyFiles(dataDir: string, maxFiles: number): AppError {
   })
 }
 
-type Place = { file: string; entry: string }
+type BackedUpPath = { file: string; entry: string }
 
-async function* listFolder(folder: Place, isFrozen: boolean): AsyncGenerator<DataFile> {
+async function* listFolder(folder: BackedUpPath, isFrozen: boolean): AsyncGenerator<DataFile> {
   for (const one of await entriesOf(folder.file)) {
     const place = { entry: `${folder.entry}/${one.name}`, file: path.join(folder.file, one.name) }
     if (one.isDirectory()) yield* listFolder(place, isFrozen)
@@ -92,14 +92,14 @@ async function* listFolder(folder: Place, isFrozen: boolean): AsyncGenerator<Dat
  * Reads the bytes that the file has now. A file that is still being written belongs to no row of
  * the snapshot, so a part of the file does no harm.
  */
-async function readLater(place: Place): Promise<DataFile> {
+async function readLater(place: BackedUpPath): Promise<DataFile> {
   const { size } = await stat(place.file)
   const read = () =>
     size === 0 ? [] : createReadStream(place.file, { end: size - 1, highWaterMark: 256 * 1024 })
   return { ...place, bytes: size, read }
 }
 
-async function readNow(place: Place): Promise<DataFile> {
+async function readNow(place: BackedUpPath): Promise<DataFile> {
   const content = await readFile(place.file)
   return { ...place, bytes: content.length, read: () => [content] }
 }

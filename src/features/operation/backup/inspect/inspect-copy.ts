@@ -16,7 +16,7 @@ export type CopyFacts = { projects: number; emails: number; events: number; sche
 const COUNTED = [projects, emails, events]
 
 /** `tables`: the tables of all areas. */
-type Place = {
+type CopyPlace = {
   file: string
   nativeBinding: string | undefined
   tables: readonly TableDuties[]
@@ -27,7 +27,7 @@ type Place = {
  * @throws AppError BAD_REQUEST that names the fault
  */
 export async function inspectCopy(
-  { file, nativeBinding, tables }: Place,
+  { file, nativeBinding, tables }: CopyPlace,
   manifest: Manifest,
   keyring: Keyring | null,
 ): Promise<CopyFacts> {

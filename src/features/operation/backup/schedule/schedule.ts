@@ -44,7 +44,7 @@ type Backups = {
 type Plan = { dir: string; everyMs: number; keep: number }
 
 /** `ended`: the attempt that has no record yet. */
-type State = { ended: BackupAttempt | undefined }
+type ScheduleState = { ended: BackupAttempt | undefined }
 
 const POLL_MS = 15 * SECOND_MS
 const RETRY_MS = 15 * MINUTE_MS
@@ -62,7 +62,7 @@ export function startBackups(
   if (everyMs === null || dir === null)
     return { poll: async () => undefined, stop: async () => undefined }
   const plan = { dir, everyMs, keep }
-  const state: State = { ended: undefined }
+  const state: ScheduleState = { ended: undefined }
   const loop = startLoop({
     run: ({ signal }) => makeIfDue(deps, plan, { state, run, signal }),
     onError: (error) =>
@@ -76,7 +76,7 @@ export function startBackups(
 async function makeIfDue(
   deps: Deps,
   plan: Plan,
-  { state, run, signal }: { state: State; run: RunBackup; signal: AbortSignal },
+  { state, run, signal }: { state: ScheduleState; run: RunBackup; signal: AbortSignal },
 ): Promise<void> {
   const { log, now } = deps
   await conclude(deps, plan, state)
@@ -101,7 +101,7 @@ async function makeIfDue(
 }
 
 /** Records the attempt that has ended; after one that succeeded, deletes old backups. */
-async function conclude({ store, log }: Deps, plan: Plan, state: State): Promise<void> {
+async function conclude({ store, log }: Deps, plan: Plan, state: ScheduleState): Promise<void> {
   const { ended } = state
   if (ended === undefined) return
   await recordBackup({ store }, ended)

@@ -15,8 +15,12 @@ import { type Follower, startFollower } from '../../../../work/follower.ts'
 import type { Base } from '../../../ground/base.ts'
 import type { FollowerName } from '../../../ground/event-handlers.ts'
 import { createCursors, followedRows } from '../../../ground/events/followed-rows.ts'
-import { whileCampaigns } from '../figures/follow-outcomes.ts'
-import { AUTHENTICATION_REFUSAL_MARK, HARD_BOUNCE_MARK, REFUSAL_MARK } from '../figures/marks.ts'
+import {
+  AUTHENTICATION_REFUSAL_MARK,
+  HARD_BOUNCE_MARK,
+  REFUSAL_MARK,
+  whileCampaigns,
+} from '../figures/figures.ts'
 import { type BrakeDeps, brakeCampaigns } from './brake.ts'
 
 const BATCH = 2_000
@@ -42,13 +46,13 @@ const listAttempts = statement((db) =>
 type AttemptFacts = RowOf<typeof listAttempts>
 
 /** The mark of a kind on its emails, and its column of `campaign_progress`. */
-type Kind = { mark: number; column: string }
+type RefusalKind = { mark: number; column: string }
 
 const KINDS = {
   hardBounce: { mark: HARD_BOUNCE_MARK, column: 'hard_bounce_count' },
   refusal: { mark: REFUSAL_MARK, column: 'refusal_count' },
   authentication: { mark: AUTHENTICATION_REFUSAL_MARK, column: 'authentication_refusal_count' },
-} as const satisfies Record<string, Kind>
+} as const satisfies Record<string, RefusalKind>
 
 /**
  * An email that is tried again does not count as a hard bounce. `isOld`: whether the email was sent
@@ -91,7 +95,7 @@ async function countRefusals(
   await brakeCampaigns(deps, tx, [...changed])
 }
 
-function kindOf(attempt: AttemptFacts): Kind | undefined {
+function kindOf(attempt: AttemptFacts): RefusalKind | undefined {
   if (attempt.class === 'hard') return KINDS.hardBounce
   if (attempt.class === 'block' || attempt.class === 'content') return KINDS.refusal
   return isAuthenticationRefusal(attempt) ? KINDS.authentication : undefined
@@ -112,7 +116,7 @@ function isAuthenticationRefusal(attempt: AttemptFacts): boolean {
 /** Returns the campaigns of the emails that were counted. */
 async function countKind(
   tx: Tx,
-  { mark, column }: Kind,
+  { mark, column }: RefusalKind,
   attempts: readonly AttemptFacts[],
 ): Promise<string[]> {
   const ids = JSON.stringify([...new Set(attempts.map(({ emailId }) => emailId))])

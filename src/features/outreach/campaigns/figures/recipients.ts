@@ -24,7 +24,7 @@ import {
 import { type Listing, pageListing } from '../../../ground/listing.ts'
 import { UNSUBSCRIBED } from '../../../mail/messages/delivery/prepare.ts'
 import { type CampaignKey, requireCampaign } from '../campaign.ts'
-import { UNSUBSCRIBED_FIGURE } from './marks.ts'
+import { UNSUBSCRIBED_FIGURE } from './figures.ts'
 
 export const OUTCOMES = [
   'delivered',
@@ -70,7 +70,7 @@ type PathFacts = {
   /** The column of the instant. */
   at: SQL
 }
-type Row = {
+type RecipientRow = {
   key: string | number
   id: string
   contactId: string
@@ -87,19 +87,19 @@ type RecipientPath = {
   /** The name of the path in cursors. */
   name: string
   key: Key
-  findRow: Statement<Pick<Row, 'key'>>
-  listRows: Statement<Row>
+  findRow: Statement<Pick<RecipientRow, 'key'>>
+  listRows: Statement<RecipientRow>
   countRows: Statement<{ count: number }>
   /** The key at which the stretch ends. */
-  findEnd: Statement<Pick<Row, 'key'>>
+  findEnd: Statement<Pick<RecipientRow, 'key'>>
 }
 /**
  * `path`: the place of a path in the list of paths. `after`: the key of the last row that was
  * looked at in this path; '' at its start.
  */
-type Position = { path: number; after: string }
+type RecipientPosition = { path: number; after: string }
 /** `path`: the place of the row's path in the list of paths. */
-type PlacedRow = { row: Row; path: number }
+type PlacedRow = { row: RecipientRow; path: number }
 /**
  * `lane`: the name of a path; in cursors of before version 31 of the schema, its place in the list.
  */
@@ -185,7 +185,7 @@ const PATHS: Record<RecipientOutcome, readonly RecipientPath[]> = {
   pending: PENDING.map((shelf) => onShelf(shelf, EVERY, sql`updated_at`)),
 }
 
-type Query = CampaignKey & {
+type RecipientQuery = CampaignKey & {
   outcome?: RecipientOutcome | undefined
   limit: number
   /** The cursor of an earlier page, or the `emailId` of its last item. */
@@ -197,25 +197,30 @@ type Deps = Pick<Base, 'store' | 'keyring' | 'listTotals'>
 /** @throws AppError CAMPAIGN_NOT_FOUND, VALIDATION_ERROR for an invalid cursor */
 export async function listRecipients(
   deps: Deps,
-  query: Query,
+  query: RecipientQuery,
 ): Promise<Listing<Recipient, CountedEnd>> {
   await requireCampaign(deps.store.read, query)
   const { id, limit } = query
   const paths = pathsOf(query.outcome)
   const found: PlacedRow[] = []
-  let position: Position | undefined = await findPosition(deps, query, paths)
+  let position: RecipientPosition | undefined = await findPosition(deps, query, paths)
   for (let turn = 0; position !== undefined && turn < STRETCHES.length; ) {
-    const from: Position = position
+    const from: RecipientPosition = position
     const wanted = limit - found.length
     const stretch = STRETCHES[turn] ?? 0
-    const step: Step = await readStretch(deps, id, { paths, position: from, wanted, stretch })
+    const step: ReadRecipients = await readStretch(deps, id, {
+      paths,
+      position: from,
+      wanted,
+      stretch,
+    })
     for (const row of step.rows) found.push({ row, path: from.path })
     position = step.next
     if (step.isFull) break
     // The last rows of a path do not count as a stretch.
     if (position?.path === from.path) turn += 1
   }
-  const seal = ({ path: at, after }: Position) => {
+  const seal = ({ path: at, after }: RecipientPosition) => {
     const place = { lane: paths[at]?.name ?? '', after, campaign: id } satisfies SealedPosition
     return sealCursor(deps, 'recipients', place)
   }
@@ -254,13 +259,13 @@ function countPath(
 /** Yields all recipients of the outcome, some at a time. */
 export async function* walkOutcomeRecipients(
   deps: Pick<Base, 'store'>,
-  { id, outcome }: Pick<Query, 'id' | 'outcome'>,
+  { id, outcome }: Pick<RecipientQuery, 'id' | 'outcome'>,
 ): AsyncGenerator<ExportedRecipient[]> {
   const paths = pathsOf(outcome)
-  let position: Position | undefined = { path: 0, after: '' }
+  let position: RecipientPosition | undefined = { path: 0, after: '' }
   while (position !== undefined) {
     const size = { wanted: EXPORTED_AT_ONCE, stretch: EXPORT_STRETCH }
-    const step: Step = await readStretch(deps, id, { paths, position, ...size })
+    const step: ReadRecipients = await readStretch(deps, id, { paths, position, ...size })
     yield step.rows.map(toExported)
     position = step.next
   }
@@ -271,10 +276,10 @@ function pathsOf(outcome: RecipientOutcome | undefined): readonly RecipientPath[
 }
 
 /** `isFull`: more rows match than were wanted. */
-type Step = { rows: Row[]; isFull: boolean; next: Position | undefined }
-type Stretch = {
+type ReadRecipients = { rows: RecipientRow[]; isFull: boolean; next: RecipientPosition | undefined }
+type RecipientStretch = {
   paths: readonly RecipientPath[]
-  position: Position
+  position: RecipientPosition
   wanted: number
   stretch: number
 }
@@ -283,8 +288,8 @@ type Stretch = {
 async function readStretch(
   { store }: Pick<Base, 'store'>,
   campaignId: string,
-  { paths, position, wanted, stretch }: Stretch,
-): Promise<Step> {
+  { paths, position, wanted, stretch }: RecipientStretch,
+): Promise<ReadRecipients> {
   const { path: at, after } = position
   const path = paths[at]
   if (path === undefined) throw unknownCursor()
@@ -304,12 +309,12 @@ function nextPosition(
   paths: readonly RecipientPath[],
   at: number,
   end: { key: string | number } | undefined,
-): Position | undefined {
+): RecipientPosition | undefined {
   if (end !== undefined) return { path: at, after: String(end.key) }
   return at + 1 < paths.length ? { path: at + 1, after: '' } : undefined
 }
 
-function keyOf(rows: readonly Row[]): string | undefined {
+function keyOf(rows: readonly RecipientRow[]): string | undefined {
   const key = rows.at(-1)?.key
   return key === undefined ? undefined : String(key)
 }
@@ -321,9 +326,9 @@ function toKey({ key }: RecipientPath, after: string): string | number {
 
 async function findPosition(
   deps: Deps,
-  { id: campaignId, cursor }: Query,
+  { id: campaignId, cursor }: RecipientQuery,
   paths: readonly RecipientPath[],
-): Promise<Position> {
+): Promise<RecipientPosition> {
   if (cursor === undefined) return { path: 0, after: '' }
   if (!isUuid(cursor)) {
     const sealed = unsealCursor(deps, 'recipients', cursor) as SealedPosition
@@ -341,7 +346,7 @@ async function findPosition(
 function readPosition(
   paths: readonly RecipientPath[],
   { lane: sealed, after }: SealedPosition,
-): Position {
+): RecipientPosition {
   const name = typeof sealed === 'string' ? sealed : formerName(paths, sealed)
   // Emails that are being sent had a path in older cursors; now they are in the paths that follow.
   if (name === SENDING) return { path: 0, after: '' }
@@ -355,13 +360,21 @@ function formerName(paths: readonly RecipientPath[], position: number): string |
   return paths === PATHS.pending ? FORMER_PENDING[position] : paths[position]?.name
 }
 
-function toExported(row: Row): ExportedRecipient {
+function toExported(row: RecipientRow): ExportedRecipient {
   const { openedAt, clickedAt, clicks } = row
   const opens = { openedAt: formatOptionalInstant(openedAt) }
   return { ...toRecipient(row), ...opens, clickedAt: formatOptionalInstant(clickedAt), clicks }
 }
 
-function toRecipient({ id, contactId, recipient, status, error, at, createdAt }: Row): Recipient {
+function toRecipient({
+  id,
+  contactId,
+  recipient,
+  status,
+  error,
+  at,
+  createdAt,
+}: RecipientRow): Recipient {
   return {
     emailId: id,
     contactId,

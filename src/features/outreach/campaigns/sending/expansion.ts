@@ -48,7 +48,7 @@ type Pass = {
 
 const NOTHING: Pass = { inserted: 0, isReading: false, isFull: false }
 
-type Reading = {
+type ContactReading = {
   plan: SendingPlan
   pages: AudiencePages
   /** The rest of the page that is being written. */
@@ -64,9 +64,9 @@ export function createExpansion(
 ): Expansion {
   let size = FIRST_SIZE
   let isKept: NamesKey | undefined
-  let reading: Reading | undefined
+  let reading: ContactReading | undefined
 
-  async function open(campaign: ActiveCampaign): Promise<Reading | undefined> {
+  async function open(campaign: ActiveCampaign): Promise<ContactReading | undefined> {
     const plan = await planSending(deps, campaign, isKept)
     if ('trouble' in plan) {
       await deps.store.write((tx) => pauseInTx(deps, tx, plan.campaign, { reason: plan.trouble }))
@@ -82,7 +82,7 @@ export function createExpansion(
    * Writes a stretch. Returns undefined if the campaign does not send any more, or at another pace.
    */
   async function writeNext(
-    from: Reading,
+    from: ContactReading,
     page: AudiencePage,
     contacts: readonly StretchContact[],
   ): Promise<number | undefined> {
@@ -97,7 +97,7 @@ export function createExpansion(
     return written.inserted
   }
 
-  async function writePage(from: Reading, limit: number): Promise<Pass> {
+  async function writePage(from: ContactReading, limit: number): Promise<Pass> {
     let inserted = 0
     let isFull = false
     while (from.page !== undefined && !isFull && !isStopping()) {

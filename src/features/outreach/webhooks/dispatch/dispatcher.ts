@@ -39,7 +39,7 @@ export type Dispatcher = {
 }
 
 type Deps = { log: Log; now: Now }
-type Waiting<Result> = { key: TaskKey; result: Result }
+type WaitingResult<Result> = { key: TaskKey; result: Result }
 
 const STALL_MS = 2 * SECOND_MS
 /** The wait after a failure of the database. */
@@ -62,7 +62,7 @@ export function startDispatcher<Item extends Task, Result extends DispatchResult
   const toLoad = new Set<TaskLine<Item>>()
   const aborting = new AbortController()
   setMaxListeners(0, aborting.signal)
-  const unrecorded: Waiting<Result>[] = []
+  const unrecorded: WaitingResult<Result>[] = []
   let recording: Promise<void> | undefined
   let loads = 0
   let isPumping = false

@@ -31,7 +31,7 @@ export type EndpointTask = Task & {
   sent: WaitingEvent | undefined
 }
 
-type Line = {
+type DueDelivery = {
   number: number
   attempts: number
   eventSeq: number | null
@@ -71,13 +71,13 @@ const joined = sql`webhook_deliveries as delivery
 
 const isOfEndpoint = sql`delivery.endpoint_id = ${unseen(parameter('id'))}`
 
-export const listFirstDeliveries = statement<Line>(
+export const listFirstDeliveries = statement<DueDelivery>(
   () => sql`select ${line} from ${joined} where ${isOfEndpoint} and delivery.due_at = 0
       and delivery.number > ${parameter('after')}
     order by delivery.number limit ${unseen(parameter('limit'))}`,
 )
 
-export const listDeliveryRetries = statement<Line>(
+export const listDeliveryRetries = statement<DueDelivery>(
   () => sql`select ${line} from ${joined} where ${isOfEndpoint}
       and delivery.due_at > 0 and delivery.due_at <= ${parameter('now')}
       and delivery.number > ${parameter('fenced')}
@@ -115,7 +115,7 @@ export async function takeDeliveries(
   if (fenced > 0) await passOverFenced(store, { id, now, fenced })
   const query = { id, fenced, limit: limit + taken.size + 1 }
   const after = Math.max(failedThrough, fenced)
-  const isFree = ({ number }: Line) => !taken.has(number)
+  const isFree = ({ number }: DueDelivery) => !taken.has(number)
   const first = await store.read.list(listFirstDeliveries, { ...query, after })
   const retries = isClearing ? [] : await store.read.list(listDeliveryRetries, { ...query, now })
   const lines = inTurn(first.filter(isFree), retries.filter(isFree))
@@ -140,7 +140,7 @@ async function passOverFenced(
 async function toTasks(
   deps: Deps,
   endpoint: WebhookEndpoint,
-  lines: readonly Line[],
+  lines: readonly DueDelivery[],
 ): Promise<EndpointTask[]> {
   if (lines.length === 0) return []
   const events = await readEvents(
@@ -163,7 +163,7 @@ async function toTasks(
   })
 }
 
-function withinBytes(lines: readonly Line[]): Line[] {
+function withinBytes(lines: readonly DueDelivery[]): DueDelivery[] {
   let total = 0
   const end = lines.findIndex(({ bytes }, index) => {
     total += bytes

@@ -14,8 +14,8 @@ import {
   type ConditionReferences,
   listReferences,
 } from '../../../ground/conditions/condition.ts'
-import { MAIL_EVENTS } from '../../../ground/events/mail-events.ts'
-import { segmentEvent } from '../../../people/segments/slug.ts'
+import { MAIL_EVENTS } from '../../../ground/events/reserved.ts'
+import { segmentEvent } from '../../../people/segments/membership-events.ts'
 import type { UpdateContactConfig } from '../graph/step-config.ts'
 
 type Maker = {

@@ -19,13 +19,13 @@ import type { Tx } from '../../../../store/write/transaction.ts'
 import { MAX_CHAIN_STARTS_PER_MINUTE } from '../limits.ts'
 
 /** An execution of a chain that has not begun. `dueAt`: 0 if it has no place yet. */
-type Waiting = { number: number; dueAt: number }
+type WaitingStart = { number: number; dueAt: number }
 
 /** Whether it begins now; otherwise it waits until `dueAt`. */
-type Place = { begins: true } | { begins: false; dueAt: number }
+type LinePlace = { begins: true } | { begins: false; dueAt: number }
 
 export type ChainLine = {
-  take(waiting: Waiting): Promise<Place>
+  take(waiting: WaitingStart): Promise<LinePlace>
   /** Writes the count of the minute. */
   write(): Promise<void>
 }
@@ -34,7 +34,7 @@ export type ChainLine = {
 const LONGEST_LINE_MS = DAY_MS
 
 type LastPlace = { dueAt: number; taken: number }
-type State = { begun: number; last: LastPlace | undefined; isChanged: boolean }
+type LineState = { begun: number; last: LastPlace | undefined; isChanged: boolean }
 
 const findBegun = statement<{ minuteAt: number; begun: number }>(
   () => sql`select minute_at as "minuteAt", begun from chain_starts
@@ -80,9 +80,9 @@ export function createChainLine(
   { projectId, at }: { projectId: string; at: number },
 ): ChainLine {
   const minuteAt = at - (at % MINUTE_MS)
-  let state: State | undefined
+  let state: LineState | undefined
 
-  async function load(): Promise<State> {
+  async function load(): Promise<LineState> {
     const counted = await tx.find(findBegun, { projectId })
     const last = await tx.find(findLastPlace, { projectId, until: minuteAt + LONGEST_LINE_MS })
     const begun = counted?.minuteAt === minuteAt ? counted.begun : 0

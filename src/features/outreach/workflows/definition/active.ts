@@ -9,7 +9,7 @@ import type { Workflow } from '../../../../store/schema/workflows.ts'
 import { parameter, statement } from '../../../../store/statement.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
 
-type Found = Pick<Tx, 'find'>
+type ActiveQueries = Pick<Tx, 'find'>
 type Counted = Pick<Workflow, 'id' | 'cancelledThrough'>
 
 const findActive = statement<{ number: number }>(
@@ -31,7 +31,7 @@ const listStanding = statement<{ number: number }>(
 )
 
 export async function hasActive(
-  queries: Found,
+  queries: ActiveQueries,
   { id: workflowId, cancelledThrough: after }: Counted,
 ): Promise<boolean> {
   return (await queries.find(findActive, { workflowId, after })) !== undefined
@@ -52,7 +52,7 @@ export async function listActiveAt(
  * @throws AppError CONFLICT
  */
 export async function refuseActive(
-  tx: Found,
+  tx: ActiveQueries,
   workflow: Workflow,
   what: 'the trigger' | 'the config or template of a step',
 ): Promise<void> {

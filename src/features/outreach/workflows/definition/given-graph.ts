@@ -50,7 +50,7 @@ export type StepIds = Readonly<Record<string, string>>
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
-type Place = { workflowId: string; triggerId: string | undefined }
+type GraphPlace = { workflowId: string; triggerId: string | undefined }
 
 type Graph = { steps: readonly GraphStep[]; edges: readonly Edge[] }
 
@@ -108,7 +108,7 @@ function findRepeated(rows: readonly { id?: string | undefined }[], list: string
 /** Returns the graph with UUIDs, and the UUID of each name. The ids of the steps must be distinct. */
 export function resolveNames(
   { steps, transitions }: GivenGraph,
-  place: Place,
+  place: GraphPlace,
 ): { graph: GivenGraph; ids: StepIds } {
   const named = steps.filter(({ id }) => !UUID.test(id))
   const ids = new Map(named.map((step) => [step.id, idOf(step, place)]))
@@ -130,7 +130,7 @@ export function resolveNames(
   }
 }
 
-function idOf({ id, type }: GivenStep, { workflowId, triggerId }: Place): string {
+function idOf({ id, type }: GivenStep, { workflowId, triggerId }: GraphPlace): string {
   if (type === 'TRIGGER' && triggerId !== undefined) return triggerId
   return nameUuid(workflowId, type, id)
 }

@@ -90,14 +90,14 @@ function replace(deps: EditDeps, edit: GraphEdit, parsed: ParsedGraph): Promise<
 }
 
 /** The rows of this workflow with the given ids, steps that were removed among them. */
-type Known = { steps: Map<string, WorkflowStep>; transitions: Map<string, WorkflowTransition> }
+type KnownGraph = { steps: Map<string, WorkflowStep>; transitions: Map<string, WorkflowTransition> }
 
 /** @throws AppError RESOURCE_NOT_FOUND for an id of another workflow */
 async function findKnown(
   tx: Tx,
   { id: workflowId }: Workflow,
   { steps, transitions }: ParsedGraph,
-): Promise<Known> {
+): Promise<KnownGraph> {
   const stepIds = steps.map(({ id }) => id)
   const edgeIds = transitions.flatMap(({ id }) => id ?? [])
   const knownSteps = await tx.select().from(workflowSteps).where(inArray(workflowSteps.id, stepIds))
@@ -137,7 +137,7 @@ async function complete(
     known,
     parsed,
     seesSecrets,
-  }: Viewer & { before: Definition; known: Known; parsed: ParsedGraph },
+  }: Viewer & { before: Definition; known: KnownGraph; parsed: ParsedGraph },
 ): Promise<NextGraph> {
   const templates = await loadTemplatesOf(tx, workflow.projectId, parsed.steps)
   const steps = parsed.steps.map((step, index): StepRow => {
@@ -194,7 +194,7 @@ async function refuseConflicts(
   await refuseActiveAt(tx, workflow, protectedSteps({ steps: before.steps, edges }, next))
 }
 
-type Replacement = { before: Definition; known: Known; next: NextGraph; at: number }
+type Replacement = { before: Definition; known: KnownGraph; next: NextGraph; at: number }
 
 /** Returns whether anything changed. */
 async function apply(

@@ -4,7 +4,7 @@ import { requireFewMarkers } from '../graph/step-templates.ts'
 import type { StepRow } from './step-rows.ts'
 import type { Viewer } from './view.ts'
 
-type Given = Viewer & {
+type GivenSecrets = Viewer & {
   /** The step as it is stored; undefined for a new one. */
   stored: Pick<StepRow, 'config'> | undefined
   /** The field of the config. */
@@ -14,7 +14,7 @@ type Given = Viewer & {
 /** @throws AppError VALIDATION_ERROR for a mask without a stored value */
 export function restoreSecrets(
   { type, config }: Pick<StepRow, 'type' | 'config'>,
-  { stored, path, seesSecrets = false }: Given,
+  { stored, path, seesSecrets = false }: GivenSecrets,
 ): StepRow['config'] {
   if (type !== 'WEBHOOK') return config
   const restored = unmaskConfig({ config, stored: stored?.config, path, seesSecrets })

@@ -1,7 +1,6 @@
 /**
  * Finds faults that an author may want to mend before a workflow is enabled. Enabling refuses errors.
  */
-
 import { type Effort, newEffort } from '../../../../config/layers/closest.ts'
 import { and, eq, inArray, sql } from '../../../../store/drizzle.ts'
 import { domains } from '../../../../store/schema/domains.ts'
@@ -9,8 +8,8 @@ import { templates } from '../../../../store/schema/messages.ts'
 import type { Workflow } from '../../../../store/schema/workflows.ts'
 import type { Queries } from '../../../../store/write/transaction.ts'
 import type { Base } from '../../../ground/base.ts'
+import { findSilentEvents } from '../../../people/segments/membership-events.ts'
 import { findSegment } from '../../../people/segments/segments.ts'
-import { findSilentEvents } from '../../../people/segments/silent-events.ts'
 import { findCycles, loadMakers } from '../chains/cycles.ts'
 import { findFindings, reachedSteps, type WorkflowFinding } from '../graph/findings.ts'
 import type { TypedStep } from '../graph/step-config.ts'

@@ -11,7 +11,7 @@ import type { TurnKey } from '../notifier.ts'
 import type { DueExecution, OpenStep } from './walk.ts'
 
 /** JSON columns as text. */
-type Row = {
+type DueExecutionRow = {
   number: number
   id: string
   contactId: string
@@ -57,13 +57,13 @@ const select = sql`select execution.number, execution.id, execution.contact_id a
  * Executions that are due at once, because they start or their wait was ended; in the order of
  * their starts.
  */
-const listNow = statement<Row>(
+const listNow = statement<DueExecutionRow>(
   () => sql`${select} and execution.due_at = 0 and execution.number > ${parameter('after')}
     order by execution.number limit ${unseen(parameter('limit'))}`,
 )
 
 /** Executions whose sleep is over, in the order of their due times. */
-const listTimed = statement<Row>(
+const listTimed = statement<DueExecutionRow>(
   () => sql`${select} and execution.due_at > 0 and execution.due_at <= ${parameter('now')}
       and execution.number > ${parameter('after')}
     order by execution.due_at limit ${unseen(parameter('limit'))}`,
@@ -156,7 +156,7 @@ function inTurn<T>(one: readonly T[], other: readonly T[], limit: number): T[] {
   return [...one.slice(0, ofOne), ...other.slice(0, limit - ofOne)]
 }
 
-function toExecution(row: Row, projectId: string): DueExecution {
+function toExecution(row: DueExecutionRow, projectId: string): DueExecution {
   const { number, id, contactId, status, currentStepId, sourceEventSeq, stepsDone } = row
   const { depth, dueAt } = row
   return {
@@ -176,7 +176,7 @@ function toExecution(row: Row, projectId: string): DueExecution {
   }
 }
 
-function toOpenStep(row: Row, id: string): OpenStep {
+function toOpenStep(row: DueExecutionRow, id: string): OpenStep {
   const { scheduledFor, executeAfter, error } = row
   return {
     id,

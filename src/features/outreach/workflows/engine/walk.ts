@@ -143,7 +143,7 @@ type WalkInput = {
   at: number
 }
 
-type Position = {
+type StepPosition = {
   status: ExecutionStatus
   stepId: string | null
   exitReason?: string
@@ -189,7 +189,7 @@ async function makeStep(
   { graph, steps, changes, at }: WalkInput,
   walker: Walker,
   { step, open }: { step: TypedStep; open: OpenStep | null },
-): Promise<{ stepId: string } | Position> {
+): Promise<{ stepId: string } | StepPosition> {
   const stepExecutionId = open?.id ?? newId()
   const call: StepCall = { step, stepExecutionId, execution: walker, graph }
   // A step that failed and is to be made again keeps its row and its id.
@@ -256,7 +256,7 @@ function skip(
 function save(
   { workflow, changes, at }: WalkInput,
   walker: Walker,
-  { status, stepId, exitReason = '', dueAt = null }: Position,
+  { status, stepId, exitReason = '', dueAt = null }: StepPosition,
 ): void {
   const isActive = status === 'RUNNING' || status === 'WAITING'
   changes.addPosition({

@@ -69,7 +69,7 @@ type RunDeps = Pick<Base, 'store' | 'now'> & { workflowNotifier: WorkflowNotifie
 /** `after`: the number of the last processed contact. `last`: the newest when the job began. */
 type Progress = { startedAt: number; after: number; last: number; total: number; tally: Tally }
 
-type Batch = { payload: BulkStartPayload; state: Progress; batch: readonly NumberedContact[] }
+type StartBatch = { payload: BulkStartPayload; state: Progress; batch: readonly NumberedContact[] }
 
 const PACE: Pace = { first: 10, max: 200, batchMs: 4, rest: { times: 2 } }
 
@@ -167,7 +167,7 @@ async function scopeOf(
 async function startBatch(
   deps: RunDeps,
   tx: Tx,
-  { payload, state, batch }: Batch,
+  { payload, state, batch }: StartBatch,
 ): Promise<Progress> {
   const { projectId, context } = payload
   const at = deps.now()

@@ -20,7 +20,7 @@ import {
 } from '../../../ground/conditions/field.ts'
 import { shortenForError, suggest } from '../../../ground/conditions/field-errors.ts'
 import { faultInServiceName } from '../../../ground/conditions/service-name.ts'
-import { MAIL_EVENTS } from '../../../ground/events/mail-events.ts'
+import { MAIL_EVENTS } from '../../../ground/events/reserved.ts'
 import { MAX_BRANCH_TEXT_LENGTH, MAX_BRANCHES, MAX_FIELD_LENGTH } from '../limits.ts'
 import {
   type ConfigFields,

@@ -33,7 +33,7 @@ function hasMask({ headers }: Config): boolean {
   return isObject(headers) && Object.entries(headers).some(isMasked)
 }
 
-type Given = {
+type GivenHeaders = {
   config: Config
   /** The stored config of the same step; undefined for a new step. */
   stored: Config | undefined
@@ -51,7 +51,7 @@ type Given = {
  * The config with the stored values in the place of masks.
  * @throws AppError VALIDATION_ERROR for a mask without a stored value
  */
-export function unmaskConfig({ config, stored, path, seesSecrets }: Given): Config {
+export function unmaskConfig({ config, stored, path, seesSecrets }: GivenHeaders): Config {
   const { headers } = config
   if (!isObject(headers) || !hasMask(config)) return config
   const known = headersOf(stored)

@@ -124,7 +124,7 @@ async function findWalkPage<Row extends ContactRow | RecipientRow>(
   return readByNumber<Row>(deps, scope, { ...range, maxMs: PAGE_MS, form })
 }
 
-type Range = Omit<RangedPage, 'after'> & { after?: number | undefined }
+type ContactRange = Omit<RangedPage, 'after'> & { after?: number | undefined }
 
 /**
  * Returns the heads of a page in the order of numbers. A filter or a search reads one range of numbers at
@@ -133,21 +133,21 @@ type Range = Omit<RangedPage, 'after'> & { after?: number | undefined }
 export async function findByNumber(
   deps: Deps,
   scope: ContactScope,
-  range: Range,
+  range: ContactRange,
 ): Promise<ContactHead[]> {
   const reading = { ...range, maxMs: Number.POSITIVE_INFINITY, form: selectHeads }
   return (await readByNumber<ContactHead>(deps, scope, reading)).rows
 }
 
 /** `maxMs`: begins no further range of numbers after this time. `form`: of the rows of a query. */
-type Reading = Range & { maxMs: number; form(rows: SQL): SQL }
+type ContactRead = ContactRange & { maxMs: number; form(rows: SQL): SQL }
 
 const asRows = (rows: SQL): SQL => rows
 
 async function readByNumber<Row extends ContactHead | ContactRow | RecipientRow>(
   deps: Deps,
   scope: ContactScope,
-  { maxMs, form, ...range }: Reading,
+  { maxMs, form, ...range }: ContactRead,
 ): Promise<WalkedRows<Row>> {
   if (scope.condition === undefined && normalizedSearch(scope) === '') {
     return toPage(await deps.store.scan.values<Row>(form(selectByNumber(scope, range))), range)
@@ -173,7 +173,7 @@ async function readByNumber<Row extends ContactHead | ContactRow | RecipientRow>
 /** A page that is not full is the last one. */
 function toPage<Row extends ContactHead | ContactRow | RecipientRow>(
   rows: Row[],
-  { limit }: Pick<Range, 'limit'>,
+  { limit }: Pick<ContactRange, 'limit'>,
 ): WalkedRows<Row> {
   return { rows, upTo: rows.length < limit ? undefined : rows.at(-1)?.[0] }
 }

@@ -28,17 +28,17 @@ import { keyOf, shortenName } from './column-names.ts'
 import { type Header, pickCell } from './header.ts'
 import type { CsvRecord } from './parser.ts'
 
-type Place = { line: number; text: string }
+type CellPlace = { line: number; text: string }
 
 type ColumnScan = {
   cells: number
   numbers: number
   booleans: number
   /** The first cell of each kind. */
-  quoted?: Place
-  notNumber?: Place
-  notBoolean?: Place
-  huge?: Place
+  quoted?: CellPlace
+  notNumber?: CellPlace
+  notBoolean?: CellPlace
+  huge?: CellPlace
 }
 
 export type ColumnScans = Map<string, ColumnScan>
@@ -60,7 +60,7 @@ type ExportScan = {
   hasScalar: boolean
   isBoolean: boolean
   /** The first text that looks like a number. */
-  lossy?: Place
+  lossy?: CellPlace
 }
 
 export type ExportScans = Map<string, ExportScan>
@@ -182,7 +182,7 @@ function findWarning({ field, kind, reason, scan }: Decided): string | undefined
   return scan.huge === undefined || kind !== undefined ? undefined : `${name}: ${reason}.`
 }
 
-function describePlace({ line, text }: Place): string {
+function describePlace({ line, text }: CellPlace): string {
   return `"${shortenName(text)}" in line ${line}`
 }
 
@@ -201,6 +201,6 @@ function decide(
   return isBoolean ? { type: 'boolean', reason: null } : mixed
 }
 
-function whyLossy(place: Place): string {
+function whyLossy(place: CellPlace): string {
   return `${describePlace(place)} would lose characters as a number`
 }

@@ -47,10 +47,10 @@ const SPACE = 32
 const TAB = 9
 
 /** The position of the next character within a record. */
-type Place = 'start' | 'plain' | 'quoted' | 'after-quote'
+type CsvPlace = 'start' | 'plain' | 'quoted' | 'after-quote'
 
 type ParserState = CsvFormat & {
-  place: Place
+  place: CsvPlace
   /** The text of the current cell from earlier pieces. */
   text: string
   isQuoted: boolean

@@ -94,7 +94,7 @@ const selectByIds = statement<{ id: string; address: string }>(
     and id in ${listOf(parameter('ids'))}`,
 )
 
-type Walk = { after: number; last: number; excluded: ReadonlySet<string> }
+type VerificationWalk = { after: number; last: number; excluded: ReadonlySet<string> }
 
 /**
  * Returns the id of the job. The condition is the unparsed one of the request.
@@ -236,7 +236,7 @@ async function* pagesOfList(
 async function* pagesOfScope(
   deps: AddressDeps,
   scope: ContactScope,
-  { after, last, excluded }: Walk,
+  { after, last, excluded }: VerificationWalk,
 ): AsyncGenerator<ListPage> {
   for await (const page of walkContacts(deps, scope, { after, size: PAGE })) {
     const end = page.at(-1)?.number ?? last

@@ -20,11 +20,11 @@ export type LastUsed = {
   stop(): Promise<void>
 }
 
-type Kind = 'secret' | 'public' | 'session'
-type Note = { kind: Kind; id: string; at: number }
+type CredentialKind = 'secret' | 'public' | 'session'
+type Note = { kind: CredentialKind; id: string; at: number }
 
 /** One statement for many notes of a kind. `uses`: pairs of an id and an instant. */
-const WRITE: Readonly<Record<Kind, Statement<unknown>>> = {
+const WRITE: Readonly<Record<CredentialKind, Statement<unknown>>> = {
   secret: writeOf('projects', 'secret_last_used_at'),
   public: writeOf('projects', 'public_last_used_at'),
   session: writeOf('sessions', 'last_used_at'),

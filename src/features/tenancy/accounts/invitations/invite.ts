@@ -42,22 +42,22 @@ type NewInvitation = Omit<Invitee, 'actorId'> & {
 
 const LIFETIME_MS = 7 * DAY_MS
 
-type Limit = { max: number; windowMs: number; text: string }
+type InvitationLimit = { max: number; windowMs: number; text: string }
 
 /** Invitations of one project. */
-const BY_PROJECT: Limit = {
+const BY_PROJECT: InvitationLimit = {
   max: 50,
   windowMs: DAY_MS,
   text: 'A project can invite 50 times a day.',
 }
 /** Mails of one project to one address. */
-const TO_ADDRESS: Limit = {
+const TO_ADDRESS: InvitationLimit = {
   max: 3,
   windowMs: HOUR_MS,
   text: 'This address was invited 3 times in the last hour.',
 }
 /** Mails of all projects to one address. */
-const TO_ADDRESS_BY_ALL: Limit = {
+const TO_ADDRESS_BY_ALL: InvitationLimit = {
   max: 10,
   windowMs: DAY_MS,
   text: 'This address was invited too often today.',
@@ -147,7 +147,7 @@ async function refuseTooMany(
 
 async function refuseOver(
   tx: Tx,
-  { max, windowMs, text }: Limit,
+  { max, windowMs, text }: InvitationLimit,
   { which, at }: { which: SQL | undefined; at: number },
 ): Promise<void> {
   const newest = await tx

@@ -14,7 +14,7 @@ import type { TokenPurpose } from '../../../../store/schema/words.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
 import type { Base } from '../../../ground/base.ts'
 
-type Given = { token: string; purpose: TokenPurpose; at: number }
+type GivenToken = { token: string; purpose: TokenPurpose; at: number }
 
 /** Also the window of the limits of mails. */
 export const TOKEN_LIFE_MS = HOUR_MS
@@ -30,7 +30,7 @@ export function digestLinkToken(token: string): string {
 
 export async function insertToken(
   tx: Tx,
-  { token, purpose, at, userId }: Given & { userId: string },
+  { token, purpose, at, userId }: GivenToken & { userId: string },
 ): Promise<void> {
   const digest = digestLinkToken(token)
   const times = { createdAt: at, expiresAt: at + TOKEN_LIFE_MS }
@@ -47,7 +47,7 @@ export function countTokens(
 }
 
 /** Uses up a token and returns the id of its user; undefined if it is unknown, used or expired. */
-export async function useToken(tx: Tx, given: Given): Promise<string | undefined> {
+export async function useToken(tx: Tx, given: GivenToken): Promise<string | undefined> {
   const [used] = await tx
     .update(accountTokens)
     .set({ usedAt: given.at })
@@ -59,7 +59,7 @@ export async function useToken(tx: Tx, given: Given): Promise<string | undefined
 /** The user of a token that has not expired, and whether it was used; undefined without one. */
 export async function findToken(
   { store }: Pick<Base, 'store'>,
-  given: Given,
+  given: GivenToken,
 ): Promise<{ userId: string; isUsed: boolean } | undefined> {
   const found = await store.read
     .select({ userId: accountTokens.userId, usedAt: accountTokens.usedAt })
@@ -81,7 +81,7 @@ export async function endTokens(
     .where(and(isUsers, isNull(accountTokens.usedAt)))
 }
 
-function isGiven({ token, purpose, at }: Given) {
+function isGiven({ token, purpose, at }: GivenToken) {
   return and(
     eq(accountTokens.digest, digestLinkToken(token)),
     eq(accountTokens.purpose, purpose),

@@ -19,11 +19,11 @@ type LoginAttempts = {
   /** A new attempt, and the value of its cookie. */
   begin(provider: ProviderName): Promise<{ attempt: OauthAttempt; cookie: string }>
   /** The attempt that an answer with this state belongs to. @throws LoginFailure */
-  take(provider: ProviderName, answer: Answer): Promise<OauthAttempt>
+  take(provider: ProviderName, answer: ProviderAnswer): Promise<OauthAttempt>
 }
 
 /** The cookie of the browser, and the states in its request. */
-type Answer = { cookie: string | undefined; states: readonly string[] }
+type ProviderAnswer = { cookie: string | undefined; states: readonly string[] }
 
 export const ATTEMPT_MS = 10 * MINUTE_MS
 /** Oldest entries are dropped first. A dropped attempt's code can be used only once at the provider. */

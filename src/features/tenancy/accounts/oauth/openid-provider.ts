@@ -42,7 +42,7 @@ const FRESH_MS = HOUR_MS
 const USABLE_MS = DAY_MS
 const RETRY_AFTER_MS = 5 * SECOND_MS
 
-type Known<T> = { value: T; at: number }
+type KeptDiscovery<T> = { value: T; at: number }
 
 type Failure = { error: unknown; at: number }
 
@@ -82,7 +82,7 @@ export function createOpenidProvider(
  * while there is no state
  */
 export function createDiscovery<T>(load: () => Promise<T>, now: Now): () => Promise<T> {
-  let known: Known<T> | undefined
+  let known: KeptDiscovery<T> | undefined
   let failure: Failure | undefined
   let pending: Promise<T> | undefined
 

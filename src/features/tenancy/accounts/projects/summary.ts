@@ -26,7 +26,7 @@ const summaryColumns = {
 
 type SummaryRow = { id: string; name: string; createdAt: number; domain: string | null }
 
-type Facts = {
+type SetupFacts = {
   contactCount: number
   hasSubscription: 0 | 1
   hasVerifiedDomain: 0 | 1
@@ -37,7 +37,7 @@ type Facts = {
 
 const projectId = parameter('projectId')
 
-const selectFacts = statement<Facts>(
+const selectFacts = statement<SetupFacts>(
   () => sql`select contact_count as contactCount, subscription is not null as hasSubscription,
     exists (select 1 from domains
       where project_id = projects.id and is_verified = 1) as hasVerifiedDomain,

@@ -18,7 +18,7 @@ export type SessionTokens = {
   read(audience: Audience, token: string): Promise<string | undefined>
 }
 
-type Known = { id: string; expiresAt: number }
+type KnownToken = { id: string; expiresAt: number }
 
 const ISSUER = 'pillarbox'
 const ALGORITHM = 'HS256'
@@ -35,9 +35,9 @@ export function createSessionTokens({
 }): SessionTokens {
   const keys = keyring.keys('sessions')
   /** A signature stays valid, and verifying it takes longer than all else that a request does. */
-  const known = createLru<Known>(MAX_KNOWN)
+  const known = createLru<KnownToken>(MAX_KNOWN)
 
-  async function verify(audience: Audience, token: string): Promise<Known | undefined> {
+  async function verify(audience: Audience, token: string): Promise<KnownToken | undefined> {
     for (const key of keys) {
       const found = await verifyWith(key, { audience, token, now })
       if (found !== undefined) return found
@@ -69,7 +69,7 @@ export function createSessionTokens({
 async function verifyWith(
   key: KeyObject,
   { audience, token, now }: { audience: Audience; token: string; now: Now },
-): Promise<Known | undefined> {
+): Promise<KnownToken | undefined> {
   try {
     const { payload } = await jwtVerify(token, key, {
       algorithms: [ALGORITHM],

@@ -33,8 +33,8 @@ const MAX_FAULTS = 3
 
 const UNDECIDABLE = 'the summary of the meter does not tell whether it was counted'
 
-type Window = { customer: string; startsAt: number }
-type Range = Window & { endsAt: number }
+type MeterMinute = { customer: string; startsAt: number }
+type MeterRange = MeterMinute & { endsAt: number }
 
 /**
  * Settles the minutes that are due. A minute without an answer of Stripe holds up no other: it is
@@ -64,7 +64,7 @@ export async function settle(deps: MeteringDeps, signal: AbortSignal): Promise<b
 /** Stripe reports nothing for a deleted customer, so its batches are dropped. A refusal of an old meter drops nothing. */
 async function dropWindow(
   deps: MeteringDeps,
-  { window, signal }: { window: Window; signal: AbortSignal },
+  { window, signal }: { window: MeterMinute; signal: AbortSignal },
   fault: StripeFault,
 ): Promise<void> {
   const { id: asked } = await deps.stripe.meter({ signal })
@@ -78,7 +78,7 @@ async function dropWindow(
 
 async function settleWindow(
   deps: MeteringDeps,
-  window: Window,
+  window: MeterMinute,
   signal: AbortSignal,
 ): Promise<void> {
   const range = rangeOf(window)
@@ -98,7 +98,7 @@ async function settleWindow(
   deps.log.info(facts, 'batches without an answer were settled by the summary of the meter')
 }
 
-function rangeOf({ customer, startsAt }: Window): Range {
+function rangeOf({ customer, startsAt }: MeterMinute): MeterRange {
   return { customer, startsAt, endsAt: startsAt + MINUTE_MS }
 }
 
@@ -114,7 +114,7 @@ function isQuiet(batches: readonly WindowBatch[], before: number): boolean {
 async function readCounted(
   { stripe }: MeteringDeps,
   { id }: Meter,
-  { range, signal }: { range: Range; signal: AbortSignal },
+  { range, signal }: { range: MeterRange; signal: AbortSignal },
 ): Promise<number> {
   const { customer, startsAt, endsAt } = range
   const times = { start_time: startsAt / 1000, end_time: endsAt / 1000 }

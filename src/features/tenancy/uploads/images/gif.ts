@@ -12,7 +12,7 @@ import {
   requireFewBlocks,
 } from './image-parts.ts'
 
-type State = {
+type GifState = {
   bytes: Buffer
   parts: ImageParts
   width: number
@@ -44,7 +44,7 @@ export function cleanGif(bytes: Buffer): CleanImage {
   const parts = createParts(bytes)
   let at = endOfColours(bytes, SCREEN_END, bytes[10])
   parts.keep(0, at)
-  const state: State = {
+  const state: GifState = {
     ...{ bytes, parts, width, height },
     ...{ control: undefined, hasLoops: false, frames: 0 },
   }
@@ -68,7 +68,7 @@ function endOfColours(bytes: Buffer, at: number, flags = 0): number {
   return end
 }
 
-function takeExtension(state: State, start: number): number {
+function takeExtension(state: GifState, start: number): number {
   const { bytes, parts } = state
   const label = bytes[start + 1]
   const end = endOfBlocks(bytes, start + 2)
@@ -96,7 +96,7 @@ function formatLoops(extension: Buffer): Buffer | undefined {
   return isLoops ? Buffer.concat([extension.subarray(0, 18), Buffer.alloc(1)]) : undefined
 }
 
-function takeImage(state: State, start: number): number {
+function takeImage(state: GifState, start: number): number {
   const { bytes, parts, width, height, control } = state
   requireBytes(bytes, start + IMAGE_HEADER_BYTES)
   const [left, top] = [bytes.readUInt16LE(start + 1), bytes.readUInt16LE(start + 3)]

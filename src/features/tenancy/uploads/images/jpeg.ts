@@ -6,8 +6,6 @@
  *
  * Only what browsers show is accepted: baseline and progressive images of 8 bits per sample.
  */
-import { formatOrientation, readOrientation, shownSize } from './exif.ts'
-import { isColourProfile } from './icc-profile.ts'
 import {
   brokenImage,
   type CleanImage,
@@ -17,13 +15,14 @@ import {
   requireBytes,
   requireFewBlocks,
 } from './image-parts.ts'
+import { formatOrientation, isColourProfile, readOrientation, shownSize } from './kept-metadata.ts'
 
 type JpegFrame = { width: number; height: number; components: number }
 
 /** From the marker at `start` to `end`; `payload` is without marker, length and the data of a scan. */
 type Segment = { marker: number; payload: Buffer; start: number; end: number }
 
-type Found = {
+type FoundSegment = {
   frame: { width: number; height: number; components: number } | undefined
   jfif: Segment | undefined
   adobe: Segment | undefined
@@ -54,7 +53,7 @@ const MAX_SCANS = 100
 
 /** @throws AppError VALIDATION_ERROR */
 export function cleanJpeg(bytes: Buffer): CleanImage {
-  const found: Found = {
+  const found: FoundSegment = {
     ...{ frame: undefined, jfif: undefined, adobe: undefined, orientation: undefined },
     ...{ profile: [], scans: 0, kept: [] },
   }
@@ -110,7 +109,7 @@ function endOfScan(bytes: Buffer, start: number): number {
   throw brokenImage('the file is cut off')
 }
 
-function take(found: Found, segment: Segment): void {
+function take(found: FoundSegment, segment: Segment): void {
   const { marker, payload } = segment
   if (marker === COM) return
   if (marker >= APP0 && marker <= APP15) {
@@ -135,7 +134,7 @@ function isTable(marker: number, payload: Buffer): boolean {
 }
 
 /** Takes the first segment of each kind, as viewers do, and all segments of the profile. */
-function takeApplicationData(found: Found, segment: Segment): void {
+function takeApplicationData(found: FoundSegment, segment: Segment): void {
   const { marker, payload } = segment
   if (marker === APP0 && begins(payload, JFIF) && payload.length >= 14) found.jfif ??= segment
   if (marker === APP1 && begins(payload, EXIF)) {
@@ -149,7 +148,7 @@ function begins(payload: Buffer, name: string): boolean {
   return payload.toString('latin1', 0, name.length) === name
 }
 
-function join(parts: ImageParts, found: Found): ImageParts {
+function join(parts: ImageParts, found: FoundSegment): ImageParts {
   const { jfif, adobe, orientation = 1, profile, kept } = found
   parts.add(SOI)
   if (jfif !== undefined) {

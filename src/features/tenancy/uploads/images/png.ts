@@ -6,8 +6,6 @@
  * every chunk must be right.
  */
 import { crc32, inflateSync } from 'node:zlib'
-import { formatOrientation, readOrientation, shownSize } from './exif.ts'
-import { isColourProfile, MAX_PROFILE_BYTES } from './icc-profile.ts'
 import {
   brokenImage,
   type CleanImage,
@@ -17,6 +15,13 @@ import {
   requireBytes,
   requireFewBlocks,
 } from './image-parts.ts'
+import {
+  formatOrientation,
+  isColourProfile,
+  MAX_PROFILE_BYTES,
+  readOrientation,
+  shownSize,
+} from './kept-metadata.ts'
 import { type Animation, openAnimation } from './png-animation.ts'
 
 type Chunk = { type: string; data: Buffer; start: number; end: number }
@@ -26,14 +31,14 @@ type Inflated = { buffer: Buffer; engine: { bytesWritten: number } }
 
 type Header = { width: number; height: number; colourType: number }
 
-type Place = 'before the palette' | 'before the data' | 'in the data' | 'after the data'
+type ChunkPlace = 'before the palette' | 'before the data' | 'in the data' | 'after the data'
 
-type State = {
+type PngState = {
   parts: ImageParts
   header: Header
   /** Entries of the palette; 0 without one. */
   paletteSize: number
-  place: Place
+  place: ChunkPlace
   /** The ancillary chunks that were kept. */
   seen: Set<string>
   animation: Animation | undefined
@@ -57,7 +62,7 @@ const INDEXED = 3
 
 /** Ancillary chunks: whether the palette may come first, and the allowed lengths. */
 const ANCILLARY: Readonly<
-  Record<string, { isAfterPalette: boolean; isLength(length: number, state: State): boolean }>
+  Record<string, { isAfterPalette: boolean; isLength(length: number, state: PngState): boolean }>
 > = {
   gAMA: { isAfterPalette: false, isLength: (length) => length === 4 },
   cHRM: { isAfterPalette: false, isLength: (length) => length === 32 },
@@ -77,7 +82,7 @@ export function cleanPng(bytes: Buffer): CleanImage {
   const header = readHeader(first.data)
   const parts = createParts(bytes)
   parts.keep(0, first.end)
-  const state: State = {
+  const state: PngState = {
     ...{ parts, header, paletteSize: 0, place: 'before the palette' },
     ...{ seen: new Set(), animation: undefined, orientation: 1 },
   }
@@ -119,7 +124,7 @@ function readHeader(data: Buffer): Header {
   return { width, height, colourType }
 }
 
-function take(state: State, chunk: Chunk): void {
+function take(state: PngState, chunk: Chunk): void {
   const { type } = chunk
   if (state.place === 'in the data' && type !== 'IDAT') state.place = 'after the data'
   if (type === 'PLTE') takePalette(state, chunk)
@@ -137,7 +142,7 @@ function isCritical(type: string): boolean {
   return type[0] === type[0]?.toUpperCase()
 }
 
-function takePalette(state: State, { data, start, end }: Chunk): void {
+function takePalette(state: PngState, { data, start, end }: Chunk): void {
   const { place, header, parts } = state
   if (place !== 'before the palette') throw brokenImage('its palette is in the wrong place')
   const size = data.length / 3
@@ -150,7 +155,7 @@ function takePalette(state: State, { data, start, end }: Chunk): void {
   parts.keep(start, end)
 }
 
-function takeData(state: State, { start, end }: Chunk): void {
+function takeData(state: PngState, { start, end }: Chunk): void {
   const { header, paletteSize, place, parts, animation } = state
   if (place === 'after the data') throw brokenImage('its data are in several places')
   if (header.colourType === INDEXED && paletteSize === 0) throw brokenImage('it has no palette')
@@ -159,14 +164,14 @@ function takeData(state: State, { start, end }: Chunk): void {
   parts.keep(start, end)
 }
 
-function takeEnd({ place, parts }: State, { data, start, end }: Chunk): void {
+function takeEnd({ place, parts }: PngState, { data, start, end }: Chunk): void {
   if (place !== 'after the data') throw brokenImage('it has no picture')
   if (data.length > 0) throw brokenImage('its end has a length')
   parts.keep(start, end)
 }
 
 /** Without an `acTL` before the data, the other chunks of an animation mean nothing. */
-function takeAnimation(state: State, { type, data, start, end }: Chunk): void {
+function takeAnimation(state: PngState, { type, data, start, end }: Chunk): void {
   const { place, header, parts } = state
   if (type === 'acTL') {
     if (place === 'after the data') return
@@ -180,7 +185,7 @@ function takeAnimation(state: State, { type, data, start, end }: Chunk): void {
 }
 
 /** Keeps the profile without its name, a text of its maker. */
-function takeProfile({ place, seen, parts }: State, { data }: Chunk): void {
+function takeProfile({ place, seen, parts }: PngState, { data }: Chunk): void {
   const nameEnd = data.indexOf(0)
   const isNamed = nameEnd >= 1 && nameEnd <= 79 && data[nameEnd + 1] === 0
   if (place !== 'before the palette' || seen.has('iCCP') || !isNamed) return
@@ -205,7 +210,7 @@ function withoutRest(data: Buffer): Buffer | undefined {
 }
 
 /** Takes the first chunk of EXIF data; further ones are dropped. */
-function takeExif(state: State, { data }: Chunk): void {
+function takeExif(state: PngState, { data }: Chunk): void {
   const { seen, parts } = state
   if (seen.has('eXIf')) return
   seen.add('eXIf')
@@ -222,7 +227,7 @@ function formatChunk(type: string, data: readonly Buffer[]): Buffer {
   return Buffer.concat([numbers.subarray(0, 4), content, numbers.subarray(4)])
 }
 
-function takeAncillary(state: State, { type, data, start, end }: Chunk): void {
+function takeAncillary(state: PngState, { type, data, start, end }: Chunk): void {
   const { place, seen, parts } = state
   const rule = Object.hasOwn(ANCILLARY, type) ? ANCILLARY[type] : undefined
   if (rule === undefined || seen.has(type) || !rule.isLength(data.length, state)) return
@@ -233,16 +238,16 @@ function takeAncillary(state: State, { type, data, start, end }: Chunk): void {
   parts.keep(start, end)
 }
 
-function significantBytes({ header }: State): number {
+function significantBytes({ header }: PngState): number {
   return { 0: 1, 2: 3, 3: 3, 4: 2, 6: 4 }[header.colourType] ?? 0
 }
 
-function backgroundBytes({ header }: State): number {
+function backgroundBytes({ header }: PngState): number {
   return { 0: 2, 2: 6, 3: 1, 4: 2, 6: 6 }[header.colourType] ?? 0
 }
 
 /** In an indexed image the chunk follows the palette, and has one byte for each entry at most. */
-function isTransparencyLength(length: number, { header, paletteSize }: State): boolean {
+function isTransparencyLength(length: number, { header, paletteSize }: PngState): boolean {
   if (header.colourType === INDEXED) return length >= 1 && length <= paletteSize
   return length === { 0: 2, 2: 6 }[header.colourType]
 }

@@ -3,7 +3,6 @@
  * the frames and the colour profile stay; EXIF data, XMP data and all other chunks go, inside frames
  * too, and all bytes after the end.
  */
-import { isColourProfile } from './icc-profile.ts'
 import {
   brokenImage,
   type CleanImage,
@@ -12,6 +11,7 @@ import {
   requireBytes,
   requireFewBlocks,
 } from './image-parts.ts'
+import { isColourProfile } from './kept-metadata.ts'
 
 const LOSSY = 'VP8 '
 const LOSSLESS = 'VP8L'

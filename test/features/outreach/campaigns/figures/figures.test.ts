@@ -4,11 +4,11 @@ import { startLazyReader } from '../../../../../src/features/ground/events/reade
 import { UNSUBSCRIBED } from '../../../../../src/features/mail/messages/delivery/prepare.ts'
 import { retryEmails } from '../../../../../src/features/mail/messages/queue/operate.ts'
 import type { Hit } from '../../../../../src/features/mail/tracking/record-hits.ts'
-import { figuresHandler } from '../../../../../src/features/outreach/campaigns/figures/follow-outcomes.ts'
 import {
+  figuresHandler,
   listClickedLinks,
   viewStats,
-} from '../../../../../src/features/outreach/campaigns/figures/stats.ts'
+} from '../../../../../src/features/outreach/campaigns/figures/figures.ts'
 import { retryFailed } from '../../../../../src/features/outreach/campaigns/retry-failed.ts'
 import type { ReplyVerdict } from '../../../../../src/formats/replies/reply.ts'
 import { eq, sql } from '../../../../../src/store/drizzle.ts'

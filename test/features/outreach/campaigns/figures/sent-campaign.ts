@@ -10,7 +10,7 @@ import { recordReports } from '../../../../../src/features/mail/messages/outcome
 import type { EmailReport } from '../../../../../src/features/mail/messages/outcome/reported-email.ts'
 import { type Hit, recordHits } from '../../../../../src/features/mail/tracking/record-hits.ts'
 import { startRefusals } from '../../../../../src/features/outreach/campaigns/brake/follow-refusals.ts'
-import { figuresHandler } from '../../../../../src/features/outreach/campaigns/figures/follow-outcomes.ts'
+import { figuresHandler } from '../../../../../src/features/outreach/campaigns/figures/figures.ts'
 import { setSubscribed } from '../../../../../src/features/people/contacts/write/set-subscribed.ts'
 import type { AttemptOutcome } from '../../../../../src/outbound/attempt.ts'
 import { eq } from '../../../../../src/store/drizzle.ts'

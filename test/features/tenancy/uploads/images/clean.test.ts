@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import { deflateSync } from 'node:zlib'
 import { AppError } from '../../../../../src/base/errors.ts'
 import { cleanImage } from '../../../../../src/features/tenancy/uploads/images/clean.ts'
-import { isColourProfile } from '../../../../../src/features/tenancy/uploads/images/icc-profile.ts'
+import { isColourProfile } from '../../../../../src/features/tenancy/uploads/images/kept-metadata.ts'
 import {
   exif,
   gifExtension,

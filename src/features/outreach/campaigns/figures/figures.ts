@@ -1,23 +1,55 @@
 /**
- * Keeps the figures of campaigns. A handler of events counts the emails that events name: the bits
- * of `emails.figures` say as what an email was counted, the view `campaign_figures` as what it counts
- * now, and the differences go to `campaign_progress` in the transaction that saves the cursor. So no
- * email is counted twice, in whatever order its events come, and a server that was killed goes on
- * where it stopped. Delivery does not know of campaigns. Clicks count by link, too; those of machines have no
- * event, so they do not count.
+ * The figures of a campaign: how they are kept, the stats that `GET /campaigns/:id/stats` returns, and the
+ * clicks of its links.
+ *
+ * A handler of events counts the emails that events name: the bits of `emails.figures` say as what an email was
+ * counted, the view `campaign_figures` as what it counts now, and the differences go to `campaign_progress` in
+ * the transaction that saves the cursor. So no email is counted twice, in whatever order its events come, and a
+ * server that was killed goes on where it stopped. Delivery does not know of campaigns. Clicks count by link,
+ * too; those of machines have no event, so they do not count.
  */
+import type { CampaignStats, ClickedLink } from '../../../../records/campaign.ts'
 import { indexedBy, jsonValue, listOf } from '../../../../store/dialect.ts'
-import { sql } from '../../../../store/drizzle.ts'
+import { desc, eq, getTableColumns, sql } from '../../../../store/drizzle.ts'
 import type { CountedEvent } from '../../../../store/schema/analytics.ts'
+import {
+  type CampaignProgress,
+  campaignLinks,
+  campaignProgress,
+  campaigns,
+} from '../../../../store/schema/campaigns.ts'
 import type { EventRow } from '../../../../store/schema/events.ts'
+import { isUnfinishedOfCampaign, onShelves } from '../../../../store/shelves.ts'
 import { parameter, statement } from '../../../../store/statement.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
 import { whileAny } from '../../../../work/follower-handlers.ts'
+import type { Base } from '../../../ground/base.ts'
 import type { LazyHandler } from '../../../ground/event-handlers.ts'
-import { MAIL_EVENTS } from '../../../ground/events/mail-events.ts'
+import { MAIL_EVENTS } from '../../../ground/events/reserved.ts'
 import { COUNTED_OTHERWISE } from '../../../people/contacts/write/set-subscribed.ts'
 import { type BrakeDeps, brakeCampaigns } from '../brake/brake.ts'
-import { UNSUBSCRIBED_MARK } from './marks.ts'
+import {
+  type CampaignKey,
+  campaignNotFound,
+  countsOf,
+  isCampaign,
+  requireCampaign,
+} from '../campaign.ts'
+
+// Bits of `emails.figures`; the view `campaign_figures` has all of them.
+
+/** The email counts as unsubscribed. */
+export const UNSUBSCRIBED_FIGURE = 64
+
+// Marks, which followers set.
+
+/** The contact unsubscribed by this email. */
+const UNSUBSCRIBED_MARK = 4_096
+export const HARD_BOUNCE_MARK = 8_192
+/** Refused for the reputation of this server or for the content. */
+export const REFUSAL_MARK = 16_384
+/** Refused because the sender domain is not authenticated. */
+export const AUTHENTICATION_REFUSAL_MARK = 32_768
 
 /** After any of these, an email of a campaign may count as something else. */
 const OUTCOMES: ReadonlySet<string> = new Set([...MAIL_EVENTS, 'contact.unsubscribed'])
@@ -148,4 +180,84 @@ async function countClicks(
   const clicks = events.filter(({ name }) => name === 'email.click')
   if (clicks.length === 0) return
   await tx.execute(addClicks, { seqs: JSON.stringify(clicks.map(({ seq }) => seq)) })
+}
+
+type Figures = Omit<CampaignProgress, 'campaignId' | 'projectId' | 'begunAt'>
+
+const isOfCampaign = sql`campaign_id = ${parameter('campaignId')}`
+
+/** A deferred email that is being sent keeps its shelf, so it is subtracted. */
+const countWaiting = statement<{ pending: number; deferred: number }>(
+  () => sql`select
+    (select count(*) from emails ${indexedBy('emails_campaign_shelf')}
+      where ${isOfCampaign} and ${isUnfinishedOfCampaign}) as pending,
+    (select count(*) from emails ${indexedBy('emails_campaign_shelf')}
+      where ${isOfCampaign} and ${onShelves('deferred')})
+    - (select count(*) from emails ${indexedBy('emails_leased')}
+      where lease_until is not null and ${isOfCampaign} and ${onShelves('deferred')}) as deferred`,
+)
+
+/** A bound, because links that contain data of the recipient are as many as recipients. */
+const MAX_LINKS = 1_000
+
+/** @throws AppError CAMPAIGN_NOT_FOUND */
+export async function viewStats(
+  { store }: Pick<Base, 'store'>,
+  key: CampaignKey,
+): Promise<CampaignStats> {
+  const found = await store.read
+    .select({
+      totalRecipients: campaigns.totalRecipients,
+      progress: getTableColumns(campaignProgress),
+    })
+    .from(campaigns)
+    .leftJoin(campaignProgress, eq(campaignProgress.campaignId, campaigns.id))
+    .where(isCampaign(key))
+    .get()
+  if (found === undefined) throw campaignNotFound(key.id)
+  const { totalRecipients, progress } = found
+  const waiting = await store.scan.find(countWaiting, { campaignId: key.id })
+  const { pending, deferred } = waiting ?? { pending: 0, deferred: 0 }
+  const count = (name: keyof Figures) => Number(progress?.[name] ?? 0)
+  const sentCount = count('sentCount')
+  const rate = (name: keyof Figures) =>
+    sentCount === 0 ? 0 : Math.round((10_000 * count(name)) / sentCount) / 100
+  return {
+    totalRecipients: totalRecipients ?? 0,
+    ...countsOf(progress),
+    failedCount: count('failedCount'),
+    openRate: rate('openedCount'),
+    clickRate: rate('clickedCount'),
+    bounceRate: rate('bouncedCount'),
+    deliveryRate: rate('deliveredCount'),
+    complaintRate: rate('complainedCount'),
+    unsubscribeRate: rate('unsubscribedCount'),
+    skipped: {
+      suppressed: count('suppressedCount'),
+      unsubscribed: count('skippedUnsubscribed') + count('failedUnsubscribedCount'),
+      deleted: count('skippedDeleted'),
+    },
+    pending,
+    deferred,
+    machineOpens: count('machineOpens'),
+    machineClicks: count('machineClicks'),
+  }
+}
+
+/**
+ * Lists the links of a campaign that people have followed, those with most clicks first.
+ * @throws AppError CAMPAIGN_NOT_FOUND
+ */
+export async function listClickedLinks(
+  { store }: Pick<Base, 'store'>,
+  key: CampaignKey,
+): Promise<ClickedLink[]> {
+  await requireCampaign(store.read, key)
+  const { url, clicks, clickers } = campaignLinks
+  return store.scan
+    .select({ url, clicks, uniqueClickers: clickers })
+    .from(campaignLinks)
+    .where(eq(campaignLinks.campaignId, key.id))
+    .orderBy(desc(clicks), desc(clickers), url)
+    .limit(MAX_LINKS)
 }

@@ -1,13 +1,13 @@
 /**
- * Names of membership events (`segment.<slug>.entry`, `.exit`) that do not occur: no segment of the project has
- * the slug, or the one that has it does not track its membership. Only the service records such events.
+ * The names of membership events, `segment.<slug>.entry` and `.exit`: a slug of the segment's name, and the names
+ * that do not occur, because no segment of the project has the slug, or the segment that has it does not track
+ * its membership. Only the service records such events.
  */
 import { type Effort, newEffort } from '../../../config/layers/closest.ts'
 import { eq } from '../../../store/drizzle.ts'
-import { segments } from '../../../store/schema/segments.ts'
+import { type Segment, segments } from '../../../store/schema/segments.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import { nearestName, shortenForError } from '../../ground/conditions/field-errors.ts'
-import { segmentSlug } from './slug.ts'
 
 /** `why`: a sentence; `fix`: another. */
 export type SilentEvent = { why: string; fix: string; suggestion: string | null }
@@ -17,6 +17,28 @@ export type SilentEvent = { why: string; fix: string; suggestion: string | null 
  * pattern is judged only if there is such a segment, or one of a similar name.
  */
 const NAME = /^segment\.(?<slug>.+)\.(?<change>entry|exit|\*)$/s
+
+/**
+ * Keeps ASCII letters, digits, `_` and `-` of the name and turns spaces into hyphens. When nothing
+ * remains, as for a name in another script, the slug is the segment's id.
+ */
+export function segmentSlug({ id, name }: Pick<Segment, 'id' | 'name'>): string {
+  const slug = name
+    .toLowerCase()
+    .trim()
+    .replaceAll(/[^\w\s-]/g, '')
+    .replaceAll(/[\s-]+/g, '-')
+    .replaceAll(/^-|-$/g, '')
+  return slug === '' ? id : slug
+}
+
+/** A renamed segment has new event names from then on. Two names may have the same slug. */
+export function segmentEvent(
+  segment: Pick<Segment, 'id' | 'name'>,
+  change: 'entry' | 'exit',
+): string {
+  return `segment.${segmentSlug(segment)}.${change}`
+}
 
 /**
  * Returns the silent events among `names`, by name. `effort` limits the search for suggestions: a
