@@ -135,7 +135,10 @@ test('records have the fields of the API, and instants are texts', async (t) => 
   assert.equal(manifest.tables['contacts.ndjson'].rows, 1)
   const files = Object.keys(manifest.tables)
   assert.deepEqual(files.slice(0, 3), ['project.ndjson', 'memberships.ndjson', 'users.ndjson'])
-  assert.deepEqual(files.slice(-2), ['event_counts.ndjson', 'api_requests.ndjson'])
+  // A table that the reading order does not name is the last one.
+  const counts = files.indexOf('event_counts.ndjson')
+  assert.ok(counts > files.indexOf('usage_months.ndjson'))
+  assert.equal(files[counts + 1], 'api_requests.ndjson')
   assert.deepEqual(manifest.leftOut, LEFT_OUT)
 })
 
