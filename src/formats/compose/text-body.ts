@@ -58,7 +58,7 @@ function hasPlainLines(text: string): boolean {
   return last !== SPACE && last !== TAB && isUntouchable(text)
 }
 
-/** Whether no line begins like a line that mbox files escape, or like a boundary. */
+/** Whether no line begins with `From `, which mbox files escape, and no boundary could begin. */
 function isUntouchable(text: string): boolean {
   return !/(?:^|[\r\n])From /.test(text) && !text.includes('--=_')
 }
