@@ -38,8 +38,7 @@ export const insight: Area<Base> = {
     {
       name: 'delete-expired-quarters',
       schedule: '40 4 * * *',
-      // Only one run at a time: a run may take minutes, and a stop of the program does not wait for
-      // it.
+      // This job has a slot of its own, because a run may take minutes; a stop interrupts the run.
       atOnce: 1,
       run: (parts, { signal }) => deleteExpiredQuarters(parts, signal),
     },
