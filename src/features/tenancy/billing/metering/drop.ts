@@ -16,14 +16,14 @@ import type { Base } from '../../../ground/base.ts'
 import { setDropped } from './batches.ts'
 
 type Deps = Pick<Base, 'counters' | 'now' | 'log'>
-/** `error`: the reason. */
+/** `error`: the reason for the log. */
 type Drop = { id: string; error: string }
 
 export async function dropBatch(deps: Deps & Pick<Base, 'store'>, dropped: Drop): Promise<void> {
   await deps.store.write((tx) => drop(deps, tx, dropped))
 }
 
-/** Does nothing if the batch has ended already. */
+/** Drops a batch; does nothing if the batch has ended already. */
 export async function drop(deps: Deps, tx: Tx, { id, error }: Drop): Promise<void> {
   const batch = await tx.find(setDropped, { id, error, at: deps.now() })
   if (batch === undefined) return
