@@ -1,13 +1,13 @@
 /**
- * Drops batches that cannot be charged. Each dropped batch has a line in the log with the ids of
- * all its emails, which no kill may lose, so the line is written before the commit (a row that
- * records the line would take a second write). The line may be there more than once:
+ * Drops batches that cannot be charged. Each dropped batch has a line in the log with the ids of all its
+ * emails. The line is written before the commit, so that no kill can lose it (a row that records the line
+ * would take a second write). A batch may have more than one line:
  *
- *   the process dies, or the     the batch is still open. It is tried or judged again, and has another
- *   commit fails, after it       line when it is dropped then
- *   the closure runs twice       another closure of its group failed (`store/write/group.ts`)
+ *   the process dies, or the      the batch is still open. It is tried or judged again, and if it is then
+ *   commit fails, after the line  dropped, it has a second line
+ *   the closure runs twice        because another closure of its group failed (`store/write/group.ts`)
  *
- * The counters belong to this process: they count a batch once, after the commit.
+ * The counters of this process count a batch once, after the commit.
  */
 import { MINUTE_MS } from '../../../../base/clock.ts'
 import type { MeteringBatch } from '../../../../store/schema/billing.ts'
