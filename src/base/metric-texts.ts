@@ -144,9 +144,9 @@ export type HistogramText = {
   boundsMs: readonly number[]
 }
 
-/** Work on this machine. */
+/** Bounds of buckets (ms) for work on this machine. */
 const LOCAL_MS = [0.25, 0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, SECOND_MS, 5 * SECOND_MS]
-/** Conversations with other machines. */
+/** Bounds of buckets (ms) for conversations with other machines. */
 const REMOTE_MS = [10, 50, 100, 250, 500, ...[1, 2.5, 5, 10, 30, 60, 300].map(seconds)]
 const STEP_MS = [1, 10, 100, SECOND_MS, 10 * SECOND_MS]
 const DELIVERY_MS = [

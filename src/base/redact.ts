@@ -23,7 +23,7 @@ const PRIVATE_FIELD =
 /** `code` is that of an error or a reply, unless it is one of a second factor. */
 const ERROR_CODE = /^([A-Z][A-Z0-9_]*|\d{3}( \d\.\d{1,3}\.\d{1,3})?|\d\.\d{1,3}\.\d{1,3})$/
 
-/** Most values: short words, numbers, UUIDs. */
+/** Texts that hold no secret: short words, numbers, UUIDs. Most values are such texts. */
 const HARMLESS = /^([a-z0-9 .,-]{1,20}|[0-9a-f]{8}-[0-9a-f-]{27})$/i
 
 /** Most addresses, in small letters: no part is as long as a secret, and none begins like a web token. */

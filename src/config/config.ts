@@ -12,7 +12,7 @@ export type ListenAddress = {
 /** `port`: null when the default applies. */
 export type HostAndPort = { host: string; port: number | null }
 
-/** `isOrdered`: one file with both, which the server orders by ACME; it may not exist yet. */
+/** `isOrdered`: both are in one file, which the server orders by ACME and which may not exist yet. */
 export type TlsFiles = { certFile: string; keyFile: string; isOrdered?: boolean }
 
 /** How certificates are ordered (RFC 8555). */
@@ -39,7 +39,7 @@ export type RelayConfig = {
 }
 
 export type BillingConfig = {
-  /** Emails in a month of all projects of an owner without a subscription together. */
+  /** How many emails all projects of an owner without a subscription may send together in a month. */
   freeEmails: number
   stripeSecretKey: string
   stripeWebhookSecret: string
@@ -126,8 +126,9 @@ export type Config = {
     relay: RelayConfig | null
   }
   /**
-   * `servers`: `address` or `address:port`; empty: the servers of the system. `canary`: A-labels of domains
-   * that certainly exist, "no such domain" is believed only while one of them resolves; empty: always.
+   * `servers`: `address` or `address:port`; empty: the servers of the system. `canary`: domains (A-labels)
+   * that certainly exist: "no such domain" is believed only while one of them resolves; empty: "no such
+   * domain" is always believed.
    */
   dns: { servers: readonly string[]; canary: readonly string[] }
   inbound: {
@@ -141,10 +142,10 @@ export type Config = {
   sns: { topicArns: readonly string[] }
   accounts: AccountsConfig
   campaigns: {
-    /** 0: no bound. */
+    /** The most rows that are made ahead of delivery; 0: no limit. */
     rowsAhead: number
     brakeMinimum: number
-    /** Percentages; 0: never. */
+    /** The percentages from which the brake pauses a campaign; 0: it never does. */
     brakeHardBounces: number
     brakeRefusals: number
     brakeComplaints: number

@@ -15,7 +15,7 @@ type Rule = {
   check(values: SettingValues): Contradiction[]
 }
 
-/** `isBroken`: whether the value of a key is invalid. */
+/** `isBroken` tells whether the value of a key is invalid. */
 export function findContradictions(
   values: SettingValues,
   isBroken: (key: SettingKey) => boolean,

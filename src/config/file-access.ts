@@ -1,6 +1,6 @@
 /**
- * Who may not use a file, in words: the user's name, the folder that stops the user, and whose the files of
- * the server are. Users that the system does not list are named by their number.
+ * Describes in words why a file cannot be used: who the user is, which folder stops the user, and who owns
+ * the files of the server. Users that the system does not list are named by their number.
  */
 import { readFileSync, type Stats, statSync } from 'node:fs'
 import { userInfo } from 'node:os'

@@ -55,15 +55,15 @@ export function loadSettings(options: LoadOptions): Loaded {
 }
 
 /**
- * The configuration of a file with this text, which need not exist; of the file alone, without the environment.
- * @throws ConfigError
+ * Loads the text of a file, which need not exist, as the only configuration: the environment does not
+ * count. @throws ConfigError
  */
 export function loadText(found: ConfigText): Config {
   const options = { env: {}, cwd: path.dirname(found.file), checksCertificates: false }
   return loadFound(found, options).config
 }
 
-/** The problems of `loadText`. */
+/** Returns the problems for which `loadText` would throw. */
 export function findProblems(found: ConfigText): readonly Problem[] {
   try {
     loadText(found)

@@ -24,13 +24,13 @@ type Phase = 'command' | 'data' | 'handling'
 type UpgradeInput = Parameters<SMTPServer['_upgrade']>
 type GuardedOptions = SMTPServerOptions & { name: string }
 
-/** A reply with an enhanced code of its own (RFC 3463). */
+/** The beginning of a reply that has its own enhanced code (RFC 3463). */
 const ENHANCED = /^[245]\.\d{1,3}\.\d{1,3} /
 const IN_BRACKETS = /^rcpt to:\s{0,9}<([^<>]*)>/i
 const LINE_FEED = 0x0a
 /** A client that exceeds the size limit by this factor is disconnected. */
 const EXCESS = 2
-/** Too many recipients, which is not counted as an error of the client. */
+/** The code of the reply to too many recipients, which is not counted as an error of the client. */
 const TOO_MANY_RECIPIENTS = 452
 const COMMON_OPTIONS: SMTPServerOptions = {
   logger: false,
@@ -93,7 +93,7 @@ export class GuardedServer extends SMTPServer {
 class GuardedConnection extends SMTPConnection implements ServerSession {
   readonly #sessions: Sessions
   readonly #startedAt = performance.now()
-  /** When the last reply was sent; from then on the client may take its time. */
+  /** When the last reply was sent; the client's time for the next command begins there. */
   #repliedAt = performance.now()
   #commands = 0
   #errors = 0
@@ -209,7 +209,7 @@ function refuseConnection(socket: Socket | TLSSocket, text: string): void {
   socket.destroySoon()
 }
 
-/** `parseAddress` accepts no address with quotes or a second `@`. */
+/** Whether `parseAddress` can never accept the address: it has quotes or a second `@`. */
 function isNeverKnown(address: string): boolean {
   return address.includes('"') || address.split('@', 3).length > 2
 }

@@ -128,7 +128,7 @@ function createServer(
   )
 }
 
-/** Commands of smtp-server that this listener disables: logging in, proxies, jokes. */
+/** Commands of smtp-server that this listener disables: log-in, proxy headers, and joke commands. */
 const UNSUPPORTED_COMMANDS = ['AUTH', 'XCLIENT', 'XFORWARD', 'WIZ', 'SHELL', 'KILL', 'HELP']
 
 /** @throws SmtpRefusal */
@@ -145,7 +145,7 @@ async function admit(
   }
   const reason = refused ?? 'unknown'
   context.counters.add('pillarbox_recipients_refused_total', { reason })
-  // An operator can do something about a full mailbox.
+  // A full mailbox is a warning, because an operator can do something about it.
   const level = reason === 'full' ? 'warn' : 'info'
   context.log[level](
     { ...describe(session), to: recipient.address },

@@ -86,7 +86,8 @@ async function logInSubmitter(
   try {
     const key = password?.trim() ?? ''
     const project = await findProject(deps, key)
-    // A program that is told of a reset at its login might take the key to be wrong.
+    // The login succeeds also during a reset: a program that is refused then might take the key to be
+    // wrong.
     if (!project.isDisabled || project.resetSince !== null) return { user: { key, project } }
     return { refused: refusal('535 5.7.13', projectDisabled().message), isGuess: false }
   } catch (error) {

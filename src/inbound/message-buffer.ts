@@ -10,7 +10,9 @@ import { countHops } from '../formats/incoming/received-field.ts'
 import { MAX_HEADER_BYTES } from '../formats/limits.ts'
 import { refusal, type SmtpRefusal } from './refusal.ts'
 
-/** The memory of all messages being received. `isSmall`: may use the reserve for small messages. */
+/**
+ * The memory of all messages being received. `isSmall`: the message may use the reserve for small messages.
+ */
 export type Allowance = {
   take(bytes: number, isSmall: boolean): boolean
   release(bytes: number): void

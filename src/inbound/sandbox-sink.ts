@@ -14,7 +14,7 @@ type SandboxSink = { port: number; stop(): Promise<void> }
 
 type SinkDeps = Pick<Core, 'store' | 'now' | 'log' | 'config'>
 
-/** The clients are the delivery threads: one address, whose sessions last as long as there is mail. */
+/** The only clients are the delivery threads: one address, whose sessions last as long as there is mail. */
 const LIMITS: SessionLimits = {
   ...DEFAULT_LIMITS,
   connectionsPerAddress: DEFAULT_LIMITS.connections,

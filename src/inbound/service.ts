@@ -78,7 +78,7 @@ export async function startMailService(
   }
 
   function stop(graceMs: number): Promise<void> {
-    // A certificate that comes from now on opens nothing.
+    // Stays closed: a certificate that comes after the stop opens nothing.
     isStopped = true
     return stopAll(parts, graceMs)
   }

@@ -10,16 +10,16 @@ import { createKeyPlaces } from '../turns/key-places.ts'
 
 export type SessionLimits = {
   connections: number
-  /** From one IPv4 address or one IPv6 network of 64 bits. */
+  /** Sessions from one IPv4 address or one IPv6 network of 64 bits. */
   connectionsPerAddress: number
-  /** Commands between two messages. */
+  /** The limit of commands between two messages. */
   commands: number
   messages: number
-  /** Refusals in one session. */
+  /** The limit of refusals in one session. */
   errors: number
   /** The time for a command (RFC 5321 section 4.5.3.2.7: five minutes). */
   commandMs: number
-  /** The same while more than half of all sessions are in use. */
+  /** The time for a command while more than half of all sessions are in use. */
   busyCommandMs: number
   /** The time for a whole message. */
   dataMs: number

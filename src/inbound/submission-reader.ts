@@ -60,7 +60,7 @@ const REST_MS = 30_000
 const MIB = 1024 * 1024
 const MAX_THREADS = 3
 const MAX_THREADS_OF_PROJECT = 2
-/** Each waits in a session, and there are at most 500. */
+/** The most messages that wait. Each waits in a session, and there are at most 500 sessions. */
 const MAX_WAITING = 500
 const MAX_WAITING_OF_PROJECT = 250
 const RETRY_AFTER_SECONDS = 60

@@ -22,9 +22,12 @@ export type ResolveDns = (name: string, type: string) => Promise<string[] | stri
 export type VerdictDeps = { resolve: ResolveDns; hostname: string }
 
 const MAX_LOOKUPS = 50
-/** Each may require a hash of the whole body. */
+/** Each signature may require another hash of the whole body. */
 const MAX_SIGNATURES = 10
-/** The time that mailauth needs to read a field grows with the square of its lines. */
+/**
+ * The most lines of the header section: mailauth reads a field in a time that grows with the square of its
+ * lines.
+ */
 const MAX_HEADER_LINES = 5_000
 const MAX_MS = 3_000
 
@@ -60,7 +63,7 @@ export function isAligned(author: string, domains: readonly string[]): boolean {
   return domains.some((domain) => organizationOf(domain) === organizationOf(author))
 }
 
-/** Writes each verdict into its third argument as soon as it is known. */
+/** Writes each verdict into the third argument as soon as it is known. */
 async function check(
   { resolve, hostname: mta }: VerdictDeps,
   { raw, reversePath: sender, clientAddress: ip, clientName: helo }: Message,

@@ -1,7 +1,7 @@
 /** An attempt is one try of one delivery, as the database stores it and `queue show` prints it. */
 import type { Reply, ReplyVerdict, Stage } from '../formats/replies/reply.ts'
 
-/** The stages of a session, and the DNS queries before them. */
+/** The steps of an attempt: the DNS queries, then the stages of its session. */
 export type StepName = 'dns' | Exclude<Stage, 'late'>
 
 export type AttemptStep = {

@@ -54,11 +54,11 @@ const MAX_PER_THREAD = 500
  */
 const MAX_STARVED = 20
 const MAX_STARVED_TRANSACTIONAL = 40
-/** Multiplies that limit when the sites that wait for their own server count, too. */
+/** Multiplies `MAX_STARVED` when the sites that wait for the limit of their own server count, too. */
 const STARVED_AT_SERVERS = 5
 /**
- * Multiplies that limit for the domains of the owner that are looked up: each may become such a
- * site.
+ * Multiplies `MAX_STARVED` for the domains of the owner that are looked up: each may become a site without
+ * a connection.
  */
 const STARVED_RESOLVING = 3
 /** Transactional mail may exceed the total limit by this factor. */
@@ -142,7 +142,7 @@ export function createDeliveries(deps: DeliveriesDeps) {
     }
   }
 
-  /** `isOwnLookup`: the destination was resolved for these tasks. */
+  /** `isOwnLookup`: whether the destination was looked up for these tasks. */
   function dispatch(
     tasks: readonly DeliveryTask[],
     destination: Destination,
@@ -328,7 +328,7 @@ export function createDeliveries(deps: DeliveriesDeps) {
 
   let stopped: Promise<void> | undefined
 
-  /** A second call waits for the first. */
+  /** A second call waits for the end of the first. */
   function stop(graceMs: number): Promise<void> {
     stopped ??= end(graceMs)
     return stopped

@@ -36,7 +36,7 @@ export type DeliveryResult =
       kind: 'attempted'
       site: string
       outcome: AttemptOutcome
-      /** As rendered; null if no message was composed. */
+      /** The subject as rendered; null if no message was composed. */
       subject: string | null
       /** Faults of the message's templates. */
       faults: readonly PartFault[]
@@ -79,7 +79,7 @@ export type Delivery = DeliveryTask & {
   composed?: TransferableMessage
   /** Size of `composed`; it stays after the octets have been transferred. */
   composedBytes?: number
-  /** The content and keys that its thread caches: see `createThreadWork`. */
+  /** The content and keys that the thread of the delivery caches: see `createThreadWork`. */
   used?: { contentId: number; keyIds: readonly number[] } | undefined
 }
 

@@ -166,7 +166,7 @@ export function startOutbound(deps: OutboundDeps, listener: OutboundListener): O
   })
   const shaping = createShaping({ ...delivery, now, random })
   const queues = createSiteQueues(now)
-  // Previews and texts that people wait for, and texts of workflows.
+  // These threads render previews and texts that people wait for, and texts of workflows.
   const reading = createThreadTasks({ settings, log, counters, hangMs, restMs })
   const texts = createThreadTasks({ settings, log, counters, hangMs, restMs })
   const previews = createPreviews(reading)

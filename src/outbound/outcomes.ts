@@ -219,7 +219,7 @@ export function isOpenForOthers(
   return outcome.result === 'deferred' && isUndecided && session?.isUsable !== true
 }
 
-/** Returns the failure that decides: a deferral before a bounce, else the later one. */
+/** Returns the failure that decides: the first one if a deferral was followed by a bounce, else the later one. */
 export function decisiveOf(before: AttemptOutcome | null, after: AttemptOutcome): AttemptOutcome {
   return before?.result === 'deferred' && after.result === 'bounced' ? before : after
 }

@@ -107,8 +107,8 @@ export type SmtpTask = {
 
 export type ToThread =
   /**
-   * `forgotten`: contents and keys that the thread drops. No task that it has, or gets here, uses
-   * them.
+   * `forgotten`: the contents and keys that the thread drops. No task that the thread has, or gets by this
+   * message, uses them.
    */
   | {
       type: 'work'
@@ -119,7 +119,7 @@ export type ToThread =
       forgotten: { contents: readonly number[]; keys: readonly number[] }
     }
   | { type: 'allocate'; site: string; connections: number }
-  /** The site is idle: its sessions end at once, and nothing is confirmed. */
+  /** The thread ends the sessions of an idle site at once, and confirms nothing. */
   | { type: 'release'; site: string }
   /** Aborts the oldest session without a greeting: other mail needs the connection. */
   | { type: 'cut'; site: string }
@@ -130,7 +130,7 @@ export type ToThread =
    * that still wait to write it a moment later are closed.
    */
   | { type: 'withdraw'; tasks: readonly number[] }
-  /** The thread stops composing messages of this content. */
+  /** The thread composes no more messages of this content. */
   | { type: 'set aside'; content: string }
   /** With `rules`, what is found in the messages comes back in place of the messages. */
   | {

@@ -77,7 +77,7 @@ type Place = (value: unknown) => number
 
 type Reader = { number(): number; value<T>(): T }
 
-/** In place of the number of steps: the result is a value. */
+/** Stands where the number of steps would, and says that the result is one value as a whole. */
 const WHOLE = -1
 
 type ResultBatchesDeps = {

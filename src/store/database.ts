@@ -30,7 +30,7 @@ export type ParameterValues = Record<string, unknown>
 export type Compiled<Row> = {
   text: string
   bind(values: ParameterValues | undefined): unknown[]
-  /** The text of an insert for so many rows, and its parameters, one row after another. */
+  /** Returns the text of an insert for `count` rows. The parameters of the rows follow one another. */
   textOfRows(count: number): string
   bindRows(rows: readonly ParameterValues[]): unknown[]
   decode: ((row: unknown[]) => Row) | undefined
@@ -46,7 +46,7 @@ export type RowOf<Made> = Made extends Statement<infer Row> ? Row : never
 export type Statements = {
   /** Writes; resolves to the number of rows changed. */
   execute(statement: Statement<unknown>, values?: ParameterValues): Promise<number>
-  /** Runs the statement with each of the values; resolves to the number of rows that each changed. */
+  /** Runs the statement with each set of values; resolves to the number of rows that each run changed. */
   executeEach(statement: Statement<unknown>, values: readonly ParameterValues[]): Promise<number[]>
   /** Inserts rows in their order, many by one statement. `insert` has `values` and one row (`insert-of-rows.ts`). */
   insertRows(insert: Statement<unknown>, rows: readonly ParameterValues[]): Promise<void>

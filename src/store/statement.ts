@@ -65,7 +65,7 @@ function compile<Row>(built: Preparable | SQL): Compiled<Row> {
   }
 }
 
-/** Functions that replace the placeholders by values, as the columns encode them. */
+/** Returns the functions that replace the placeholders by values, as the columns encode them. */
 function binders(params: unknown[]): Pick<Compiled<unknown>, 'bind' | 'bindRows'> {
   const slots = params.map(slot)
   const { length } = slots

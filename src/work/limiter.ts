@@ -17,7 +17,7 @@ export type AttemptLimit = {
   size(): number
 }
 
-/** End it once, in one of these ways. */
+/** An attempt that has begun. It ends once, by one of these methods. */
 export type LimitedAttempt = {
   /** The attempt counts against its key. */
   counted(): void
@@ -38,7 +38,7 @@ type Refusal = { publicText: string; details?: Readonly<Record<string, number>> 
 type Attempts = { countedAt: number[]; inFlight: number }
 type Failures = { count: number; lastAt: number; inFlight: number }
 
-/** The most keys of one limit. Beyond this number, the keys that were idle longest are forgotten. */
+/** The most keys that a limit remembers. Beyond it, the keys that were idle longest are forgotten. */
 const MAX_KEYS = 20_000
 /** The first wait of a limit of failures. */
 const FIRST_WAIT_MS = SECOND_MS
@@ -86,7 +86,7 @@ export function createWindowLimit({
   function find(key: string): Attempts {
     const attempts = keys.get(key) ?? { countedAt: [], inFlight: 0 }
     const at = now()
-    // Instants in the future are those of a clock that was set back.
+    // Instants in the future come from a clock that was set back since.
     const isRecent = (instant: number) => instant <= at && at - instant < windowMs
     attempts.countedAt = attempts.countedAt.filter(isRecent)
     return attempts
@@ -112,7 +112,7 @@ export function createWindowLimit({
           attempts.countedAt.push(now())
           end()
         },
-        // The attempts that count stay, because other people may have made them.
+        // A success clears nothing: other people may have made the attempts that count.
         cleared: end,
         abandoned: end,
       }
@@ -121,7 +121,7 @@ export function createWindowLimit({
   }
 }
 
-/** Limits failures: `free` of them close nothing. */
+/** Limits failures: the first `free` failures of a key do not close it. */
 export function createFailureLimit(free: number, now: Now): AttemptLimit {
   const keys = createLru<Failures>(MAX_KEYS)
 

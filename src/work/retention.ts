@@ -17,7 +17,7 @@ import { type Pace, sweep } from './sweep.ts'
 type Deletion = { statement: Statement<unknown>; index: string }
 
 export type Retention = {
-  /** Of its job; the database stores it. */
+  /** The name of the retention's job; the database stores it. */
   name: string
   /** When the job runs: five fields, in UTC. */
   schedule: string
@@ -51,8 +51,8 @@ export function oldRows({
 }
 
 /**
- * Deletes what is older than a retention keeps, in short transactions. Returns the number of rows. A
- * signal ends the work between two of them.
+ * Deletes the rows that are older than a retention keeps, in short transactions. Returns the number of
+ * rows. An aborted signal ends the work between two transactions.
  */
 export async function deleteExpired(
   { store, config, now }: { store: Pick<Store, 'write'>; config: Config; now: Now },

@@ -13,7 +13,7 @@ import type { GivenValue, Layer } from './given.ts'
 export type Origins = ReadonlyMap<SettingKey, string>
 
 type Effective = {
-  /** A key with a problem has its default. */
+  /** The value of each key; a key with a problem has its default. */
   values: SettingValues
   origins: Origins
   problems: Problem[]

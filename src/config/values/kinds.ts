@@ -50,7 +50,7 @@ export const path: Kind<string> = { ...textual('a path', printable), isPath: tru
 
 export const secret: Kind<string> = { ...text, isSecret: true }
 
-/** A secret that keys are derived from. */
+/** A secret from which keys are derived. */
 export const longSecret: Kind<string> = {
   ...textual(`a text of at least ${SECRET_MIN_LENGTH} characters`, (value) =>
     value.length >= SECRET_MIN_LENGTH ? printable(value) : undefined,
@@ -109,7 +109,7 @@ export const count = integer(0, MAX_COUNT)
 
 export const percentage = number(0, 100)
 
-/** Milliseconds. */
+/** A duration in milliseconds. */
 export const duration: Kind<number> = textual(
   'a duration such as "500ms", "30s", "5m", "2h" or "3d"',
   (value) => parseDuration(value) || undefined,

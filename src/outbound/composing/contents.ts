@@ -43,7 +43,7 @@ const MAX_BYTES = 96 * 1024 * 1024
 const MAX_BYTES_OF_PROJECT = 48 * 1024 * 1024
 /** The limit for the first content of a project, which may exceed `MAX_BYTES`. */
 const MAX_TOTAL_BYTES = 192 * 1024 * 1024
-/** CPU time for each megabyte of content: twice that of the most expensive texts. */
+/** CPU time for each megabyte of content: twice what the most expensive texts take. */
 const MS_PER_MEGABYTE = 250
 const MAX_KNOWN = 10_000
 const KNOWN_FOR_MS = HOUR_MS
@@ -51,7 +51,7 @@ const MAX_THREAD_ENDS = 2
 /** A content that was too slow once returns to delivery threads if it takes no longer than this. */
 const QUICK_MS = 25
 
-/** Returns roughly the memory of a content; most of a large one is its attachments. */
+/** Returns about how many bytes of memory a content takes; most of a large content is its attachments. */
 export function contentBytes(content: MessageContent): number {
   const { subject, body, text, attachments, recipientFields } = content
   const texts = subject.length + body.length + (text?.length ?? 0)

@@ -37,7 +37,7 @@ export type HttpRequest = {
   /** Timeout of each hop, from the query for its name to the last octet. */
   timeoutMs?: number
   maxBodyBytes?: number
-  /** Whether a longer body is cut off; if not, it is the result `too large`. */
+  /** Whether a body over the limit is cut off; if not, the result of the request is `too large`. */
   cutsBody?: boolean
   /** 0, the default: a redirect is a response like any other. */
   maxRedirects?: number
@@ -61,11 +61,11 @@ export type HttpClient = {
 
 export type HttpClientOptions = {
   resolver: Pick<Resolver, 'a' | 'aaaa'>
-  /** Whether an address may be connected to, now and later; default: public addresses only. */
+  /** Whether an address may be connected to; the answer never changes. Default: public addresses only. */
   isAllowed?: (address: string) => boolean
   /** Whether http is allowed, beside https. */
   allowsHttp?: boolean
-  /** The default of requests. */
+  /** The `timeoutMs` of requests that set none. */
   timeoutMs?: number
   /** PEM; default: the well-known certificate authorities. */
   ca?: string
@@ -79,16 +79,16 @@ const TIMEOUT_MS = 5_000
 const IDLE_MS = 10_000
 const MAX_BODY_BYTES = 64 * 1024
 const MAX_IDLE = 64
-/** Addresses whose check is remembered. */
+/** The number of addresses for which the answer of `isAllowed` is kept. */
 const MAX_CHECKED = 1_000
-/** Addresses of a name that are tried, if there is no connection to the first. */
+/** The number of addresses of a name that are tried while none can be connected to. */
 const MAX_ADDRESSES = 3
 const IDEMPOTENT = new Set<HttpMethod>(['GET', 'HEAD', 'PUT', 'DELETE'])
 /** RFC 6761, section 6.3. */
 const LOCALHOST = /(^|\.)localhost\.?$/
 const LOOPBACK = ['127.0.0.1', '::1']
 const REDIRECTS = new Set([301, 302, 303, 307, 308])
-/** The headers that another origin gets, too. */
+/** The headers that a redirect to another origin keeps. */
 const PLAIN_HEADERS = new Set([
   'accept',
   'accept-charset',
@@ -248,7 +248,7 @@ function redirectOf(hop: HttpHop, { status, headers }: RemoteResponse): HttpHop 
   return { ...hop, ...own, url, headers: Object.fromEntries(kept) }
 }
 
-/** A webhook's id, time and signature belong to the body, which the next request does not have. */
+/** Whether a header belongs to the body, as the id, time and signature of a webhook do. */
 function isOfBody(name: string): boolean {
   return name.startsWith('content-') || name.startsWith('webhook-')
 }

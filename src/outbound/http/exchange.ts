@@ -22,7 +22,7 @@ export type RemoteResponse = {
   status: number
   headers: IncomingHttpHeaders
   body: Buffer
-  /** The body was longer, and `cutsBody` was set. */
+  /** Whether the body exceeded the limit and was cut off (`cutsBody`). */
   isCut: boolean
 }
 
@@ -57,7 +57,7 @@ const UNSENT = new Set([
 
 type BodyLimits = {
   maxBodyBytes: number
-  /** Whether a longer body is cut off, and not an error. */
+  /** Whether a body over the limit is cut off; if not, it is an error. */
   cutsBody: boolean
 }
 
@@ -131,7 +131,7 @@ function headersOf(
   body: HttpHop['body'],
   host: string,
 ): string[] | Record<string, string> {
-  // As in node, a header keeps the place of its first value, and gets the last one.
+  // As in Node, a header that occurs twice keeps the place of its first value and gets the last value.
   const sent = new Map<string, [name: string, value: string]>()
   for (const [name, value] of Object.entries(headers)) {
     const key = name.toLowerCase()

@@ -15,7 +15,7 @@ export type HttpFailure =
 
 type EndedKind = Exclude<HttpFailure['kind'], 'refused' | 'unreachable'>
 
-/** The end of an exchange that this side decided. */
+/** The error of an exchange that this side ended. */
 export class Ended extends Error {
   override readonly name = 'Ended'
   readonly kind: EndedKind

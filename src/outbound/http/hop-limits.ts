@@ -34,14 +34,14 @@ type PeerLimits = {
   stop(): void
 }
 
-/** The place of the class of the status in a status line: `HTTP/1.1 1`. */
+/** The index of the first digit of the status in a status line, such as `HTTP/1.1 100`. */
 const CLASS_AT = 9
 const LF = 10
 const CR = 13
 const ONE = 49
 
 type HeadBytes = {
-  /** Returns the octets up to the end of the final head, of all pieces so far. */
+  /** Adds a piece. Returns how many octets the pieces so far have up to the end of the final head. */
   add(piece: Uint8Array): number
 }
 

@@ -60,7 +60,7 @@ export async function probeSmtp(now: Now, probe: SmtpProbe): Promise<SmtpFinding
 
 type Progress = { found: SmtpFindings; leftMs: () => number }
 
-/** Writes what it learns into `found`; returns why it ended early, null otherwise. */
+/** Writes the findings into `progress.found`. Returns why the dialogue ended early; null if it did not. */
 async function converse(wire: Wire, probe: SmtpProbe, progress: Progress): Promise<string | null> {
   const { found, leftMs } = progress
   if (probe.isImplicitTls === true) {

@@ -54,7 +54,10 @@ export function probeTls({
   })
 }
 
-/** The types say that this is an error; with `rejectUnauthorized: false` it is the code of one. */
+/**
+ * `authorizationError` has the type of an error, but with `rejectUnauthorized: false` it is the code of an
+ * error.
+ */
 function distrustOf({ authorized, authorizationError }: TLSSocket): string | null {
   return authorized ? null : String(authorizationError)
 }

@@ -46,7 +46,7 @@ type Resolving = {
   add(domain: string, tasks: readonly DeliveryTask[]): void
   /** The task of an email, and since when (epoch ms) it waits. */
   find(emailId: string): { task: DeliveryTask; since: number } | undefined
-  /** How many domains are looked up for tasks of a project and class. */
+  /** How many domains are being looked up for tasks of a project and class. */
   count(owner: Pick<DeliveryTask, 'projectId' | 'queueClass'>): number
   /** Returns the tasks that match; neither `resolved` nor `failed` is called for them. */
   take(test: (task: DeliveryTask) => boolean): DeliveryTask[]
@@ -56,7 +56,7 @@ type TaskGroup = { tasks: readonly DeliveryTask[]; since: number }
 
 type SourceChooser = {
   choose(emailId: string, site: string): SourceAddresses
-  /** A site refused a source address. Returns false if there is no other one to send from. */
+  /** Call this when a site refused a source address. Returns false if there is no other address to send from. */
   refuse(site: string, address: string): boolean
 }
 

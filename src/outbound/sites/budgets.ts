@@ -19,9 +19,11 @@ import ipaddr from 'ipaddr.js'
 import type { SiteStanding } from './shaping.ts'
 
 export type SiteFacts = {
-  /** Its servers' addresses; none = its connections do not count by address. */
+  /**
+   * The addresses of the site's servers. If there are none, no connection of the site counts by address.
+   */
   addresses: readonly string[]
-  /** The project of all its mail; null = several projects. */
+  /** The project to which all mail of the site belongs; null = several projects. */
   projectId: string | null
   /** The site has sent a greeting, or replied, and has not been silent since. */
   hasGreeted: boolean
@@ -36,8 +38,8 @@ export type Budgets = {
   /** How many of all connections are free or idle. */
   free(): number
   /**
-   * How many connections are free for mail of the project to such a site, with those that idle sites can
-   * release. The limits of its servers, their networks and silent sites do not count.
+   * How many connections are free for mail of the project to a site with these facts, with those that idle
+   * sites can release. The limits of its servers, their networks and silent sites do not count.
    */
   poolCapacity(facts: Pick<SiteFacts, 'hasGreeted' | 'standing'> & { projectId: string }): number
   /** Whether the limit of the site's servers, of their networks or of silent sites is reached. */
@@ -66,11 +68,11 @@ type SiteBudgets = {
   connections: number
   /** The order matters: `sharers` takes the first one that is exhausted. */
   budgets: readonly Budget[]
-  /** The budgets of its addresses. */
+  /** The budgets of the addresses of the site's servers. */
   servers: readonly Budget[]
-  /** The budgets of its servers, of their networks and of silent sites. */
+  /** The budgets of the site's servers, of their networks and of silent sites. */
   local: readonly Budget[]
-  /** The budget of its project. */
+  /** The budget of the project that all mail of the site belongs to. */
   project: Budget | undefined
 }
 
@@ -198,7 +200,7 @@ function freeOf({ used, idle, limit }: Budget): number {
   return limit() - used + idle
 }
 
-/** Never negative; infinite without a budget. */
+/** The free connections of the budget that has the fewest: never negative; infinite without a budget. */
 function leastFree(budgets: readonly Budget[]): number {
   let least = Number.POSITIVE_INFINITY
   for (const budget of budgets) least = Math.min(least, freeOf(budget))

@@ -20,7 +20,7 @@ export type ConnectionsDeps = {
   queues: SiteQueues
   /** How many connections the site may have. */
   connectionsOf(site: string): number
-  /** How many connections that many deliveries need if they share connections. */
+  /** How many connections so many deliveries need if they share connections. */
   connectionsFor(site: string, deliveries: number): number
   standingOf(site: string): SiteStanding
   /**
@@ -177,8 +177,8 @@ export function createConnections(deps: ConnectionsDeps) {
 }
 
 /**
- * Counts the connections that each site may have open in each thread, within `maxConnections` for all.
- * What changes them returns the messages to send to the threads.
+ * Counts the connections that each site may have open in each thread, within `maxConnections` for all. Each
+ * method that changes the counts returns the messages to send to the threads.
  */
 export function createAllocations<T>(maxConnections: number) {
   const sites = new Map<string, Allocation<T>[]>()

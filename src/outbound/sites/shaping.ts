@@ -36,15 +36,15 @@ export type Shaping = {
   /** How many connections may be open to the site. */
   connections(site: string): number
   /**
-   * How many connections that many messages need if they share connections; the quicker the site,
-   * the more share one.
+   * How many connections so many messages need if they share connections; the quicker the site, the more
+   * messages share one.
    */
   connectionsFor(site: string, messages: number): number
   messagesPerConnection(site: string): number
   requiresTls(site: string): boolean
   /**
    * How many messages may be taken for the site beside the `outstanding` ones. Urgent mail has a
-   * reserve of its own, so that a campaign cannot lock it out, but no way around a pause or a rate.
+   * reserve of its own, so that a campaign cannot lock it out; a pause or a rate holds for it too.
    */
   capacity(site: string, load: { outstanding: number; isUrgent: boolean }): number
   /** Counts taken messages if the site has a rate. */
@@ -72,10 +72,13 @@ type Restriction = {
   /** The limited part of the site; `mail`: nothing is sent. */
   limited: 'mail' | 'rate' | 'connections' | null
   messagesPerMinute: number | null
-  /** Until when that rate holds. Epoch ms, as all instants here. */
+  /**
+   * Until when the site has a limit of messages per minute; null without a limit. Epoch ms, as all instants
+   * here.
+   */
   rateUntil: number | null
   restrictedSince: number | null
-  /** The end of a pause, in which nothing is sent. Never in the past. */
+  /** Until when nothing is sent to the site; null without a pause. Never in the past. */
   pausedUntil: number | null
   cause: Cause | null
 }
@@ -96,8 +99,8 @@ const CONNECTIONS_AFTER_PAUSE = 2
 const RECOVERY_MS = 4 * MINUTE_MS
 const MAX_RECENT_REPLIES = 20
 /**
- * Messages that may wait for one connection: as many as the connection sends until the queue is back with
- * more, also after a slow commit. More would take places from other sites.
+ * How many messages may wait for one connection: as many as the connection can send before the queue brings
+ * more, even after a slow commit. More would take places from other sites.
  */
 const MAX_DEPTH = 20
 const MIN_DEPTH = 2

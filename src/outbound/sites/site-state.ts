@@ -23,8 +23,8 @@ export type Rate = { everyMs: number; nextAt: number; until: number }
 export type Cause = { at: number; text: string }
 
 /**
- * Connections that a limit lowered to `connections` at `at`. `since`: when the limit was reached; several replies
- * in a short time are about one.
+ * Connections that a limit lowered to `connections` at `at`. `since`: when the limit was reached; several
+ * replies in a short time are about the same limit.
  */
 type Lowered = { connections: number; at: number; since: number }
 
@@ -32,7 +32,7 @@ type Lowered = { connections: number; at: number; since: number }
 export type SiteState = {
   provider: Provider | undefined
   connections: number
-  /** Accepted in a row since the last change of `connections`. */
+  /** Messages accepted in a row since the last change of `connections`. */
   accepted: number
   /** Attempts in a row that did not reach the site. */
   unreachable: number
@@ -169,7 +169,10 @@ function throttle(state: SiteState, { now, random }: Timing): void {
   state.rate = { everyMs, nextAt: now + everyMs, until }
 }
 
-/** `before`: the state before the attempt; null if the site was not restricted. */
+/**
+ * Keeps the reply or error that restricted the site, if the attempt made the restriction tighter. `before`:
+ * the state before the attempt; null if the site was not restricted.
+ */
 export function setCause(state: SiteState, before: SiteState | null, cause: Cause): void {
   if (before === null) state.restrictedSince = cause.at
   const isTightened =

@@ -15,16 +15,16 @@ import { DEFAULT_TIMEOUTS } from '../smtp/commands.ts'
 import type { Budgets } from './budgets.ts'
 import type { SiteQueue } from './site-queues.ts'
 
-/** Whose mail a site has: that of a project, of one class. */
+/** The owner of mail: a project, with the class of the mail. */
 export type MailOwner = { projectId: string; queueClass: QueueClass }
 
 type StarvedSites = {
   /** When each starved site became starved, epoch ms. */
   since: ReadonlyMap<string, number>
   /**
-   * How many sites are starved whose first mail is of this owner. `limited`: how many of them wait
-   * for the limit of a server, of a network or of silent sites, so that connections which other
-   * sites give up do not help them.
+   * How many starved sites have mail of this owner first in line. `limited`: how many of them wait for the
+   * limit of a server, of a network or of silent sites, so that connections which other sites give up do
+   * not help them.
    */
   count(owner: MailOwner): { all: number; limited: number }
   set(site: string, isStarved: boolean): void
@@ -36,7 +36,7 @@ type StarvedSites = {
   listSince(ms: number): string[]
   /** Whether a session with the site was cut and the site has not greeted since. */
   isCut(site: string): boolean
-  /** The site has greeted: forgets its cuts. */
+  /** Forgets the cuts of a site that has sent a greeting. */
   forgetCuts(site: string): void
   stop(): void
 }
@@ -88,11 +88,13 @@ export type Holder = {
   connections: number
   /** The site was asked to give up connections and still has them. */
   isLowering: boolean
-  /** When the wait for its greeting began, epoch ms; null = it has greeted, or has no session. */
+  /**
+   * When the wait for the site's greeting began, epoch ms; null = the site has greeted, or has no session.
+   */
   silentSince: number | null
-  /** How often the site was cut since its last greeting. */
+  /** How often a session of the site was cut since the site last greeted. */
   cuts: number
-  /** Since when it has had connections, epoch ms; null without any. */
+  /** Since when the site has had connections, epoch ms; null without any. */
   servedSince: number | null
   /** The site shares an address with the starved site. */
   isSameServer: boolean

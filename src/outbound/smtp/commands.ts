@@ -57,7 +57,7 @@ const DOT = 46
 export type Timeouts = {
   connect: number
   greeting: number
-  /** EHLO, HELO, STARTTLS, RSET. */
+  /** The replies to EHLO, HELO, STARTTLS and RSET. */
   command: number
   /** The TLS handshake. */
   handshake: number

@@ -118,7 +118,7 @@ function sessionOf({ wire, options, log, timeouts, capabilities, now }: Opening)
 }
 
 /**
- * Returns the failure of the connection: an unexpected reply may have come with the last expected
+ * Returns the failure of the connection, for example that an unexpected reply came with the last expected
  * one.
  */
 function failureOf(wire: Wire): SessionTrouble | null {

@@ -75,7 +75,7 @@ export type SmtpSession = {
   /** The steps of opening the session. */
   readonly steps: AttemptOutcome['steps']
   readonly isOpen: boolean
-  /** Open, and sending no message. */
+  /** Whether the session is open and sends no message. */
   readonly isUsable: boolean
   /** The number of messages that were tried in this session. */
   readonly sendCount: number
@@ -254,7 +254,9 @@ function prepare(envelope: Envelope, message: string): PreparedMessage {
   return { envelope, data, needs: { sizeBytes, has8bit, needsSmtputf8: envelope.needsSmtputf8 } }
 }
 
-/** Returns null for a faulty message: its own `send` shows the fault, and the one before it is unharmed. */
+/**
+ * Returns null for a faulty message: its own `send` shows the fault, and the message before it is unharmed.
+ */
 function prepareQuietly({ envelope, message }: NextMessage): PreparedMessage | null {
   try {
     return prepare(envelope, message)

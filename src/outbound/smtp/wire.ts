@@ -134,7 +134,7 @@ function createWire(connection: ReadableSocket, { now, knownReplies }: WireOptio
   let wasFlushed = true
   let tlsName: string | null = null
   let certificate: X509Certificate | null = null
-  /** The first one waits for the next reply. */
+  /** The callers that wait for a reply; the first gets the next reply. */
   const waiters: Waiter[] = []
   const replyLimit = createDeadline(() => end(timedOut('waiting for a reply')))
   const deadline = createDeadline(() => end(timedOut('the session as a whole')))
@@ -212,7 +212,7 @@ function createWire(connection: ReadableSocket, { now, knownReplies }: WireOptio
     limitsMs: L,
     onReply?: (count: number) => void,
   ) {
-    // As many results as there are limits.
+    // A tuple with as many results as there are limits.
     type Replies = { [K in keyof L]: ReplyResult }
     if (failure !== null) return Promise.resolve(failures(failure, limitsMs.length) as Replies)
     return new Promise<ReplyResult[]>((resolve) => {

@@ -39,7 +39,10 @@ type RunningTasks = {
   finish(): Promise<void>
 }
 
-/** Most receivers have asked for the message by then, so that the connection stays open. */
+/**
+ * How long a session may still wait to write a message that was taken back. Most receivers have asked for
+ * the message by then, so that the connection stays open.
+ */
 const GRACE_MS = 300
 
 const WAITS_TO_WRITE: ReadonlySet<CurrentStep['step']> = new Set(['mail', 'rcpt', 'data'])
@@ -55,7 +58,7 @@ export type ComposeDeps = {
   now: Now
 }
 
-/** Its bytes count until `composedBytes.release`. */
+/** A message that is ready to be sent. Its bytes count until `composedBytes.release`. */
 export type ReadyMessage = { composed: ComposedMessage; envelope: Envelope }
 
 /** The waiting tasks and the connections of a pool. */
@@ -101,7 +104,7 @@ export type NextTasksDeps = {
    * wait. @throws for a fault of this program
    */
   composeNext(task: SmtpTask): ReadyMessage | TaskResult | null
-  /** A composed message is not sent. */
+  /** Gives up a composed message that will not be sent. */
   discard(ready: ReadyMessage): void
   finished(result: TaskResult): void
   warn(text: string): void
@@ -221,7 +224,10 @@ export function createNextTasks({ deps, running, onLate }: NextTasksInput) {
     return { envelope: ready.envelope, message: ready.composed.octets }
   }
 
-  /** A fault is the task's own: it shows at its turn, and the message that is being sent is unharmed. */
+  /**
+   * A fault concerns the next task only: it shows at the turn of that task, and the message that is being
+   * sent is unharmed.
+   */
   function compose(task: SmtpTask): ReadyMessage | TaskResult | null {
     try {
       return deps.composeNext(task)

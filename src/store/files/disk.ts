@@ -20,7 +20,7 @@ export type DiskSpace = {
 export type Disk = {
   /** Whether writes that make the database grow are refused. */
   isLow(): boolean
-  /** At the last check; null while the system does not report it. */
+  /** The space at the last check; null while the system does not report it. */
   space(): DiskSpace | null
   stop(): void
 }
@@ -39,15 +39,20 @@ type DiskOptions = {
   read?: (folder: string) => Promise<DiskSpace>
 }
 
-/** Between two checks: other programs fill the disk, too. */
+/**
+ * The time between two checks. A disk may become full without commits, because other programs use it, too.
+ */
 const EVERY_MS = 2_000
-/** After a commit: large attachments could fill the whole reserve within two seconds. */
+/**
+ * The time from a commit to the next check: large attachments could fill the whole reserve within two
+ * seconds.
+ */
 const AFTER_COMMIT_MS = 250
 /** The share of the disk below which health is degraded. */
 const SCARCE_SHARE = 0.05
 const RECOVERY_FACTOR = 1.2
 
-/** For processes that accept nothing. */
+/** A disk that is never low: for processes that accept nothing. */
 export const unwatchedDisk: Disk = {
   isLow: () => false,
   space: () => null,

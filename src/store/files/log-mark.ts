@@ -36,7 +36,10 @@ type LogMark = {
   remove(): void
 }
 
-/** More than a file system rounds times by that it copies from one file to another. */
+/**
+ * Times that differ by at most this count as the same: a file system rounds a time that is copied to
+ * another file.
+ */
 const SAME_MS = 2
 
 /** Call this when the server has opened the database. @throws errors of the file system */

@@ -44,9 +44,9 @@ type ScanQueue<Scan> = {
   add(owner: WorkOwner, scan: Scan): void
   /** Removes and returns the next scan. */
   take(mayBeJob: boolean): Scan | undefined
-  /** The length of all lines. */
+  /** The number of waiting scans in all lines. */
   countAll(): number
-  /** The length of the owner's line. */
+  /** The number of waiting scans in the owner's line. */
   countWaiting(owner: WorkOwner): number
   /** Removes and returns all scans for which `isOver` is true. */
   takeOut(isOver: (scan: Scan) => boolean): Scan[]
@@ -83,7 +83,10 @@ export function createReaders(
     return undefined
   }
 
-  /** Work that has changed something goes on. */
+  /**
+   * Whether the owner's scans are not refused: its first scan was admitted, or its work has changed
+   * something and must go on.
+   */
   function isAdmitted(owner: WorkOwner): boolean {
     return owner.hasChanged === true || admitted.has(owner)
   }
@@ -94,7 +97,7 @@ export function createReaders(
     return queue.countWaiting(owner) < MAX_WAITING
   }
 
-  /** The next scan that somebody waits for. */
+  /** Removes and returns the next scan that somebody still waits for. */
   function next(): Scan | undefined {
     for (;;) {
       const scan = queue.take(jobsRunning < jobThreads)

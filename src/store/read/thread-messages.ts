@@ -9,8 +9,8 @@ export type Query = { kind: 'query'; text: string; params: unknown[]; shape: Sha
 /**
  * `isQuiet`: there are no writes, so the log can start over. Otherwise pages are copied while
  * the writer works, and only a log of more than `maxLogBytes` makes the writer wait. Without `mayWait`
- * it never waits. `empties`: a log that starts over loses its file's size too. The result is whether it
- * waited in vain.
+ * it never waits. `empties`: a log that starts over loses its file's size too. The result tells whether the
+ * writer waited in vain.
  */
 export type Checkpoint = {
   kind: 'checkpoint'

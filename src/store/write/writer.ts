@@ -29,9 +29,9 @@ export type WriteOptions = {
    */
   heavyFor?: string | undefined
   /**
-   * How many callers wait for the write, asked before and after it runs; 1 if absent. For one closure that
-   * writes what many callers want: they are the load that paces commits (`createCommitPace`). Call
-   * `recountCallers` when there are more.
+   * How many callers wait for the write, asked before and after it runs; 1 if absent. Set it if the closure
+   * writes what many callers want: the number of callers paces commits (`createCommitPace`). Call
+   * `recountCallers` when there are more callers.
    */
   callers?: (() => number) | undefined
   /** How long the write may wait for the transaction of another one, so that both share a commit (ms); 0 if absent. */
@@ -82,19 +82,19 @@ const ENOUGH = 0.8
 export function createWriter(deps: Deps, pace: CommitPace = createCommitPace(now)): Writer {
   const { connection, counters, checkFiles, onCommit, onError } = deps
   const active = new AsyncLocalStorage<Transaction>()
-  /** A group has many callers, so it runs in the asynchronous context of none of them. */
+  /** A group has many callers, so it runs in none of their asynchronous contexts. */
   const inNoContext = AsyncLocalStorage.snapshot()
   const groups = createGroupRunner({ ...deps, active })
   const queue = createWriteQueue()
   const counts: WriteCounts = { committed: 0, waiting: 0 }
   let isStarted = false
   let closed: (() => void) | undefined
-  /** The next group waits for more callers. */
+  /** Set while the next group waits for more callers. */
   let pause: NodeJS.Timeout | undefined
-  /** All writes that wait are patient. */
+  /** Set while all waiting writes are patient. */
   let patience: NodeJS.Timeout | undefined
   let retryDelayMs = 1
-  /** Since when another process has held the lock. */
+  /** When this process first met the lock that another process still holds. */
   let busySince: number | undefined
 
   function write<T>(

@@ -76,9 +76,9 @@ type JobsState = Required<Omit<JobsOptions, 'cron' | 'counters'>> & {
 
 const DEFAULT_CONCURRENCY = 4
 const DEFAULT_LEASE_MS = MINUTE_MS
-/** After a write, and after a failure. */
+/** The wait before the next poll after a write, and after a failure. */
 const POLL_MS = 1000
-/** The longest wait between two looks, because the clock may jump. */
+/** The longest wait between two polls: the clock may jump. */
 const MAX_WAIT_MS = MINUTE_MS
 const DELETE_EXPIRED_EVERY_MS = HOUR_MS
 const COMPLETED_RETENTION_MS = 7 * DAY_MS
