@@ -25,7 +25,7 @@ export type Counters = {
   lines(name: CounterName): { labels: CounterLabels; count: number }[]
   /** `value`: the value of the histogram's label, if it has one. An unknown value is not counted. */
   observe(name: HistogramName, durationMs: number, value?: string): void
-  /** One line for each value of the label, also for those without observations. */
+  /** One line for each value of the histogram's label, even for a value without observations. */
   histogramLines(name: HistogramName): HistogramLine[]
 }
 

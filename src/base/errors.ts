@@ -110,7 +110,7 @@ export type FieldError = { field: string; message: string; code: string; receive
 
 /** A warning about a field: the request took effect without it, or not as it was meant. */
 export type FieldWarning = {
-  /** Dot path. */
+  /** The dot path of the field. */
   field: string
   message: string
   /** The name or the change that was probably meant. */

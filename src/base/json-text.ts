@@ -22,7 +22,7 @@ function newMarker(): string {
   return randomBytes(9).toString('base64')
 }
 
-/** As `JSON.parse`. @throws SyntaxError */
+/** Parses JSON as `JSON.parse` does. @throws SyntaxError */
 export function parseJsonText(text: string): unknown {
   const names = text.includes('\\') ? findEscapedNames(text) : []
   if (names.length === 0) return JSON.parse(text)

@@ -5,7 +5,7 @@ export type Lru<Value extends {}> = LRUCache<string, Value>
 type LruOptions<Value> = {
   /** How much an entry counts towards `max`: a positive integer; 1 if absent. */
   sizeOf?: (value: Value, key: string) => number
-  /** After this time an entry is forgotten. */
+  /** An entry is forgotten this long after it was set. */
   ttlMs?: number
 }
 

@@ -43,7 +43,7 @@ const RUN = /[\w-]{24}[\w-]*/g
 const LONG_WORD = /[A-Za-z0-9]{24}[A-Za-z0-9]*/g
 const MIXED_LENGTH = 32
 const MIXED_SHARE = 0.25
-/** RFC 5321 section 4.5.3.1.1 */
+/** A quoted local part has at most 64 octets (RFC 5321 section 4.5.3.1.1). */
 const QUOTED_LOCAL_PART = /"(?:[^"\\\r\n]|\\.){0,64}"@/g
 /**
  * Each run is taken as a whole, also without an `@` after it: a search for one from every character would

@@ -3,7 +3,7 @@ import type { LogLevel } from '../base/log.ts'
 
 export type ListenAddress = {
   host: string
-  /** 0: any free port. */
+  /** The number of the port; 0: any free port. */
   port: number
   /** Implicit TLS (`tls://`). */
   isTls: boolean
@@ -22,11 +22,14 @@ export type AcmeConfig = {
   caFile: string | null
   /** External account binding (RFC 8555 section 7.3.4). */
   eab: { kid: string; hmacKey: string } | null
-  /** A-labels; at least one. */
+  /** The names that certificates are ordered for: A-labels; at least one. */
   domains: readonly string[]
   /** The addresses where challenges are answered; empty: at `http.listen` only. */
   listen: readonly ListenAddress[]
-  /** Absolute. Holds the account's key, the certificate with its key, and the state of orders. */
+  /**
+   * The absolute path of a folder with the account's key, the certificate with its key, and the state of
+   * orders.
+   */
   folder: string
 }
 
@@ -80,19 +83,19 @@ export type SecurityConfig = {
   minEmails: number
   percent: { bounce: { week: Levels; all: Levels }; complaint: { week: Levels; all: Levels } }
   counts: CountLevels
-  /** For projects younger than 30 days. */
+  /** The limits for projects younger than 30 days. */
   youngCounts: CountLevels
 }
 
 export type Config = {
   /** Absolute path of the configuration file; null without one. */
   file: string | null
-  /** Without a trailing slash. */
+  /** The URL of the server as clients see it, without a trailing slash. */
   baseUrl: string
-  /** Null: generated and stored in `dataDir`. */
+  /** The secret that keys are derived from; null: it is generated and stored in `dataDir`. */
   secret: string | null
   secretPrevious: string | null
-  /** Absolute. */
+  /** The absolute path of the data folder. */
   dataDir: string
   http: {
     listen: ListenAddress
@@ -176,7 +179,7 @@ export type Config = {
     /** Null: the server makes no backups by itself. */
     everyMs: number | null
     keep: number
-    /** Absolute. Not null if `everyMs` is not. */
+    /** The absolute path of the folder for backups; null only if `everyMs` is null. */
     dir: string | null
     /** 0: no limit. */
     minFreeBytes: number

@@ -3,7 +3,7 @@ import type { Kind, TomlValue } from './values/kinds.ts'
 
 export type Setting<T> = {
   kind: Kind<T>
-  /** As in the file; null for a key that is not set. */
+  /** The default as a configuration file has it; null if the key is not set by default. */
   default: TomlValue | null
   description: string
   /** An example for a key without a default. */

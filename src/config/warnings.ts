@@ -9,7 +9,7 @@ import type { Loaded } from './load.ts'
 import { settingKeys, settingOf } from './settings.ts'
 import { isLoopbackHost } from './values/listen-address.ts'
 
-/** One sentence each. */
+/** Returns the warnings, one sentence each. */
 export function listWarnings(loaded: Loaded): string[] {
   const { config } = loaded
   return [
@@ -130,7 +130,10 @@ function warnOfFiles({ config, origins }: Loaded): string[] {
   return warnings
 }
 
-/** False for a `name` that is no path: secrets may come from environment variables. */
+/**
+ * Whether a file has one of the mode bits. False for a `name` that is no path: secrets may come from
+ * environment variables.
+ */
 function hasMode(name: string, bits: number): boolean {
   if (!path.isAbsolute(name)) return false
   try {

@@ -32,7 +32,7 @@ export type InboundReaderOptions = {
   /** The most time on the clock that a message may take. */
   maxClockMs?: number
   idleMs?: number
-  /** For tests. */
+  /** Starts a thread in place of the real one; for tests. */
   launch?: (settings: InboundReaderSettings) => Worker
 }
 
@@ -115,7 +115,10 @@ export function startInboundReader(options: InboundReaderOptions): InboundReader
     })
   }
 
-  /** Assigns waiting messages in order; skips one that fits no thread, unless it must be read alone. */
+  /**
+   * Assigns waiting messages in order. A message that fits no thread is passed over, unless it must be read
+   * alone.
+   */
   function assign(): void {
     let next = 0
     for (let task = waiting[next]; task !== undefined; task = waiting[next]) {

@@ -62,7 +62,7 @@ const MEMORY_BYTES = 80 * 1024 * 1024
 /** The share of MEMORY_BYTES for small messages: more than the sessions of one address can hold. */
 const SMALL_SHARE = 0.2
 const MAX_RECIPIENTS = 100
-/** RFC 5321 section 4.5.3.1.4, with space for the parameters of extensions. */
+/** The limit of a command line (RFC 5321 section 4.5.3.1.4), with space for the parameters of extensions. */
 const MAX_COMMAND_BYTES = 2_048
 
 const REFUSALS: Record<RefusalReason, [code: string, text: string]> = {

@@ -13,7 +13,7 @@ import { readReportIn } from '../formats/report/read-report.ts'
 import type { VerdictDeps } from './verdicts.ts'
 
 export type InboundReaderSettings = {
-  /** As `dns.servers`; empty = the system's. */
+  /** The DNS servers, as in `dns.servers`; empty = the system's. */
   dnsServers: readonly string[]
   hostname: string
 }

@@ -2,7 +2,10 @@
 import { AppError } from '../base/errors.ts'
 import type { Log } from '../base/log.ts'
 
-/** RFC 5321 section 4.5.3.1.5 allows 512 octets, including the code and the line end. */
+/**
+ * The most characters of a reply's text. RFC 5321 section 4.5.3.1.5 allows 512 octets, including the code
+ * and the line end.
+ */
 const MAX_TEXT_LENGTH = 480
 
 /** The error of a refusal: smtp-server replies with its `responseCode` and message. */

@@ -34,7 +34,7 @@ type ServiceOptions = {
 export type ServerParts = {
   address: ListenAddress
   sessions: Sessions
-  /** Null without TLS, and while there is none yet. */
+  /** The certificate; null without TLS, and while it has not been ordered yet. */
   certificate: CertificatePair | null
 }
 
@@ -72,7 +72,7 @@ export async function startMailService(
     if (certificate !== null || !needsCertificate(address)) return server.bind(address)
     const reserved = await reserveAddress(address)
     waiting.push({ server, address: reserved })
-    // The certificate may have come meanwhile.
+    // The certificate may have come while the addresses were being opened.
     if (certificate !== null) openWaiting()
     return reserved
   }

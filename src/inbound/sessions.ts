@@ -75,7 +75,7 @@ export function createSessions(
   })
   /** Each open session, with the function that gives its place back. */
   const open = new Map<ServerSession, () => void>()
-  /** Runs while there are sessions. */
+  /** The timer of the checks; it runs while there are sessions. */
   let timer: NodeJS.Timeout | undefined
 
   function checkTimeouts(): void {

@@ -37,14 +37,14 @@ export type SubmissionReaderOptions = {
   maxClockMs?: number
   /** The time for a thread to start. */
   startTimeoutMs?: number
-  /** For tests. */
+  /** Starts a thread in place of the real one; for tests. */
   start?: (options: { workerData: SubmissionLimits; resourceLimits: object }) => Worker
 }
 
 type ReaderResult = SubmissionThreadResult | { lost: string }
 type ReadTask = { parts: readonly Buffer[]; sizeBytes: number; settle(result: ReaderResult): void }
 
-/** One task at a time. `timer` ends a thread that takes too long. */
+/** A thread, which has one task at a time. `timer` ends a thread that takes too long. */
 type SubmissionThread = PoolThread<{
   task: ReadTask | undefined
   timer: NodeJS.Timeout | undefined
@@ -64,7 +64,7 @@ const MAX_THREADS_OF_PROJECT = 2
 const MAX_WAITING = 500
 const MAX_WAITING_OF_PROJECT = 250
 const RETRY_AFTER_SECONDS = 60
-/** Beyond these limits the thread ends, not the process. */
+/** The limits of a thread's memory: beyond them the thread ends, not the process. */
 const RESOURCE_LIMITS = { maxOldGenerationSizeMb: 512, maxYoungGenerationSizeMb: 24 }
 
 const GOING_DOWN = {

@@ -74,7 +74,7 @@ type Handlers = Pick<
 >
 
 export type SubmissionOptions = {
-  /** Shared with the HTTP API, since a message counts as a request. */
+  /** The limiter of requests, shared with the HTTP API, since a message counts as a request. */
   limiter: RateLimiter
   limits?: Partial<SessionLimits>
   reader?: Partial<SubmissionReaderOptions>

@@ -16,7 +16,7 @@ import type {
 import { MAX_HEADER_BYTES, MAX_LINE_OCTETS } from '../formats/limits.ts'
 import { listReadable } from '../formats/txt-record.ts'
 
-/** As `Resolver.resolve` of node:dns: rejects with an error that has a `code`. */
+/** Queries DNS as `Resolver.resolve` of node:dns does: rejects with an error that has a `code`. */
 export type ResolveDns = (name: string, type: string) => Promise<string[] | string[][]>
 
 export type VerdictDeps = { resolve: ResolveDns; hostname: string }
@@ -47,7 +47,7 @@ type Message = Pick<UnparsedMessage, 'reversePath' | 'clientAddress' | 'clientNa
   raw: Buffer
 }
 
-/** Never rejects. */
+/** Returns the verdicts on the sender of a message. Never rejects. */
 export async function checkSender(deps: VerdictDeps, message: Message): Promise<CheckedSender> {
   if (isCostly(headerOf(message.raw))) return { verdicts: UNCHECKED, domains: [] }
   const found: CheckedSender = { verdicts: { ...UNCHECKED }, domains: [] }
@@ -93,7 +93,7 @@ async function check(
   if (policy !== undefined) verdicts.dmarc = policy ? wordOf(policy.status.result) : 'FAIL'
 }
 
-/** One valid signature is enough (RFC 6376 section 6.1). */
+/** Returns the best result: one valid signature is enough (RFC 6376 section 6.1). */
 function bestOf(results: readonly string[]): SenderVerdict {
   const words = results.map(wordOf)
   const order: SenderVerdict[] = ['PASS', 'PROCESSING_FAILED', 'FAIL']

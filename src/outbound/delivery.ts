@@ -11,12 +11,12 @@ import type { Shaping } from './sites/shaping.ts'
 
 export type DeliveryTask = {
   emailId: string
-  /** Capacity is shared fairly between projects; connections are common to them. */
+  /** Projects share the capacity of a site fairly; a connection carries mail of any project. */
   projectId: string
   queueClass: QueueClass
   /** Deliveries of one group can be withdrawn together. */
   group?: string | null
-  /** As on the wire: A-labels. */
+  /** The recipient's address as SMTP carries it, with the domain in A-labels. */
   recipient: string
   /** The recipient's domain, A-labels. */
   domain: string
@@ -40,7 +40,7 @@ export type DeliveryResult =
       subject: string | null
       /** Faults of the message's templates. */
       faults: readonly PartFault[]
-      /** Epoch ms. The attempt begins with its own look-up, if it had one. */
+      /** When the attempt began, epoch ms. It begins with its own DNS look-up, if it had one. */
       startedAt: number
     }
   /**
@@ -66,16 +66,13 @@ export type Delivery = DeliveryTask & {
   since: number
   /** The number of the delivery in the messages to and from threads. */
   task: number
-  /** The delivery thread that has it; null while it waits. */
+  /** The thread that has the delivery; null while the delivery waits. */
   thread: DeliveryThread | null
   /** The thread was asked to put the delivery back. */
   isWithdrawn?: boolean
   /** How many threads ended while they had the delivery. */
   lostThreads: number
-  /**
-   * The message, if a composing thread has composed it. Posting it to a thread transfers its
-   * octets.
-   */
+  /** The message, if a composing thread has composed it. Posting the message to a thread transfers its octets. */
   composed?: TransferableMessage
   /** Size of `composed`; it stays after the octets have been transferred. */
   composedBytes?: number

@@ -55,7 +55,7 @@ export type OutboundDeps = {
    * server is not a loop. The set may change.
    */
   receivedDomains?: ReadonlySet<string>
-  /** For tests. */
+  /** Replaces some of the default time limits; for tests. */
   timeouts?: Partial<Timeouts>
   idleMs?: number
   hangMs?: number
@@ -63,7 +63,7 @@ export type OutboundDeps = {
   random?: () => number
 }
 
-/** Called with results, in a later turn of the event loop than `deliver`. */
+/** Gets the results of deliveries, in a later turn of the event loop than `deliver`. */
 export type OutboundListener = { finished(results: DeliveryResult[]): void }
 
 export type Outbound = {
@@ -80,7 +80,7 @@ export type Outbound = {
   projectCapacity(projectId: string, queueClass: QueueClass): number
   /** Returns the site of a domain (A-labels), or the domain itself while its site is unknown. */
   siteOf(domain: string): string
-  /** Epoch ms before which nothing may be sent to the site; 0 if mail may be sent. */
+  /** The instant (epoch ms) before which nothing may be sent to the site; 0 if mail may be sent. */
   blockedUntil(site: string): number
   /** Until when (epoch ms) nothing is sent to the site, and why; null = it is not paused. */
   pauseOf(site: string): { until: number; reason: string } | null
@@ -92,8 +92,8 @@ export type Outbound = {
   /** Puts back the deliveries for a site that have not begun. */
   recall(site: string): void
   /**
-   * Takes back the deliveries of these groups. Half a second later no message of them is begun; one
-   * that is being written is finished.
+   * Takes back the deliveries of these groups. From half a second later on, none of their messages is
+   * begun; a message that is being written is finished.
    */
   withdraw(groups: ReadonlySet<string>): void
   /**

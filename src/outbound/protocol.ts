@@ -42,13 +42,19 @@ export type ThreadSettings = {
   tracker: Tracker
   timeouts: Partial<Timeouts>
   idleMs: number
-  /** Two Int32: the task being composed, previewed or checked (0 = none), and a count of starts. */
+  /**
+   * Two Int32: the number of the task that the thread composes, previews or checks (0 = none), and how many
+   * tasks it has started.
+   */
   slot: SharedArrayBuffer
   /** Int32: tasks whose messages a server accepted and whose results are not sent yet. */
   accepted: SharedArrayBuffer
 }
 
-/** At most one address of each family; both undefined = the system chooses. */
+/**
+ * The addresses that connections come from: at most one of each family; if both are undefined, the system
+ * chooses.
+ */
 export type SourceAddresses = { ipv4?: string; ipv6?: string }
 
 /** The settings that all connections of a pool share: the same hosts and source addresses. */
@@ -168,8 +174,8 @@ export type TaskResult =
   /** Composing the message takes too long for a delivery thread, or ended one (`reason`). */
   | { task: number; kind: 'heavy'; reason?: string }
   /**
-   * Not attempted. `delayMs`: how long the email must wait; absent = another connection may take
-   * it.
+   * The email was not attempted. `delayMs`: how long the email must wait; absent = another connection may
+   * take it.
    */
   | { task: number; kind: 'put back'; delayMs?: number; reason?: string }
 
@@ -188,13 +194,13 @@ export type FromThread =
   | { type: 'preview failed'; task: number; error: string }
   | { type: 'checked'; task: number; fault: TemplateFault | undefined }
   | { type: 'not checked'; task: number; error: string }
-  /** Null if the text is too complex. */
+  /** `html`: null if the text is too complex. */
   | { type: 'converted'; task: number; html: string | null }
   | { type: 'not converted'; task: number; error: string }
-  /** Null if the texts take too long. */
+  /** `texts`: null if rendering them takes too long. */
   | { type: 'rendered'; task: number; texts: readonly string[] | null }
   | { type: 'not rendered'; task: number; error: string }
-  /** Null if the thread does not have the task. */
+  /** `current`: null if the thread does not have the task. */
   | { type: 'progress'; query: number; current: CurrentStep | null }
   | { type: 'warning'; text: string }
   | { type: 'stopped' }

@@ -143,7 +143,7 @@ export function createThreadWork(): ThreadWork {
 
 /** The main thread's record of the cache of one thread. */
 export function createThreadCache<T>({ maxWeight, weigh, keyOf }: CacheOptions<T>) {
-  /** In order of last use: a Map keeps insertion order. */
+  /** The entries in the order of their last use: a Map keeps insertion order. */
   const byKey = new Map<string, CacheEntry>()
   const byId = new Map<number, CacheEntry>()
   let lastId = 0

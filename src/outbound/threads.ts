@@ -44,7 +44,7 @@ export type ThreadsOptions = {
 export type ThreadEnd = {
   composing: number
   accepted: ReadonlySet<number>
-  /** False if it ended before it could do anything. */
+  /** Whether the thread could do anything before it ended. */
   hasStarted: boolean
   reason: string
 }

@@ -96,7 +96,7 @@ export class StoreQuery extends RemotePreparedQuery {
     return this.#fetch('rows', values) as T[]
   }
 
-  /** One row through drizzle's column decoders; undefined stays undefined. */
+  /** Decodes one row by drizzle's decoders of columns; undefined stays undefined. */
   mapRow(row: unknown[] | undefined): unknown {
     return row && (super.mapAllResult([row]) as unknown[])[0]
   }
@@ -178,12 +178,12 @@ export class StoreDb extends RemoteDatabase<NoSchema> implements Statements {
     return (rows as unknown[][]).map(decode)
   }
 
-  /** Only `store.write` makes transactions. */
+  /** Refuses drizzle's transactions: only `store.write` makes transactions. */
   override transaction(): never {
     throw new TypeError('Transactions are made by store.write only.')
   }
 
-  /** Only `store.write` groups statements. */
+  /** Refuses drizzle's batches: only `store.write` groups statements. */
   override batch(): never {
     throw new TypeError('Batches are made by store.write only.')
   }

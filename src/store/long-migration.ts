@@ -28,7 +28,7 @@ export type LongMigrationOptions = {
   migrationsDir?: string | undefined
   /** Called when the migration begins, and then at least every five seconds. */
   onProgress?: ((progress: MigrationProgress) => void) | undefined
-  /** For tests. */
+  /** The size from which on a database is large; for tests. */
   largeBytes?: number | undefined
 }
 

@@ -122,7 +122,10 @@ function decoder<Row>(query: StoreQuery): (row: unknown[]) => Row {
 
 type FlatColumn = { key: string; decode: Decoder | undefined }
 
-/** Undefined for fields that only drizzle can map: nested objects, sub-selects. */
+/**
+ * Returns how a field is decoded; undefined for fields that only drizzle can map: nested objects,
+ * sub-selects.
+ */
 function toColumn([key, ...deeper]: string[], field: object): FlatColumn | undefined {
   if (key === undefined || deeper.length > 0) return undefined
   if (is(field, Column)) {

@@ -40,7 +40,7 @@ export type TurnsOptions = WaitingLimits & {
   atOnce: number
   /** Places that one project may have at once; all of them if absent. */
   atOncePerProject?: number
-  /** For tests: ms. */
+  /** A clock in ms, for tests. */
   clock?: () => number
 }
 

@@ -74,9 +74,9 @@ export type FollowerHandler<Row, Name extends string = string> = {
   /** The names of the rows that may matter; the handler gets only these. All rows if absent. */
   names?: ReadonlySet<string>
   /**
-   * Handles the rows; the rules of closures for `store.write` apply. A handler whose work would be too much for
-   * one transaction calls `endAt` with the last row that it handles; the rows behind it come again. It handles
-   * one at least.
+   * Handles the rows; the rules of closures for `store.write` apply. A handler whose work would be too much
+   * for one transaction calls `endAt` with the last row that it handles, the first row at least; the rows
+   * after that row come again.
    */
   handle(tx: Tx, rows: readonly Row[], endAt: (row: Row) => void): Promise<void>
   /**
@@ -250,7 +250,8 @@ export async function handleBatch<Row extends FollowedRow>(
   const batch = await rows.listAfter(tx, { seq: from, limit })
   const isLast = batch.length < limit
   const last = batch.at(-1)?.seq ?? committed
-  // The end passes rows after the last one that were deleted, or that the list leaves out.
+  // In the last batch the end is the last committed number: rows after the batch were deleted, or the list
+  // leaves them out.
   const end = isLast ? Math.max(last, committed) : last
   const ends = new Map<HandlerPlace<Row>, number>()
   for (const place of readers) {

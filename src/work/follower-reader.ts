@@ -88,7 +88,7 @@ export function createRowReader<Row extends FollowedRow>(
   let isSaveDue = false
   /** Whether stored cursors may be ahead: a write failed, and nobody knows whether it is durable. */
   let isUnsure = true
-  /** The handler whose turn it is, or was when it failed. */
+  /** The handler whose turn it is, or the handler that failed in its turn. */
   let acting: HandlerPlace<Row> | undefined
   let failures = 0
   let last = { rows: 0, endedAt: Number.NEGATIVE_INFINITY, isAll: false }
@@ -210,7 +210,8 @@ export function createRowReader<Row extends FollowedRow>(
     // A failure of the whole transaction is no fault of the handler whose turn it is.
     const failed = hasCode(error, 'DATABASE_ERROR') ? undefined : acting
     acting = undefined
-    // After a failed batch, its rows come one by one; after a failed read there is nothing to try alone.
+    // After a failed batch, the rows of the batch are handled one by one; after a failed read there are no
+    // rows to try alone.
     const isAlone = effort.isAlone()
     const { follower, afterSeq } =
       failed === undefined

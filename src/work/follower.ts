@@ -31,7 +31,7 @@ export type FollowerOptions<Row extends FollowedRow> = {
   name: string
   rows: FollowedRows<Row>
   cursors: Cursors
-  /** In the order in which they get the rows of a batch. */
+  /** The handlers, in the order in which they get the rows of a batch. */
   handlers: readonly FollowerHandler<Row>[]
   /** The maximum number of rows in a transaction; 100 if absent. */
   batch?: number
@@ -41,7 +41,7 @@ export type FollowerOptions<Row extends FollowedRow> = {
    * much to do waits at least for the next multiple.
    */
   lingerMs?: number
-  /** For tests: ms. */
+  /** A clock in ms, for tests. */
   clock?: () => number
 }
 
@@ -92,7 +92,7 @@ export function startFollower<Row extends FollowedRow>(
   })
 
   function wake(): void {
-    // The common reader comes first, so that it finds the readers whose handlers it can take in.
+    // The common reader is woken first, so that it can take in the handlers of other readers before they read.
     common.wake()
     for (const reader of own) reader.wake()
   }

@@ -34,7 +34,7 @@ export type HourlyLimit = {
 
 type Refusal = { publicText: string; details?: Readonly<Record<string, number>> }
 
-/** `countedAt`: instants, oldest first. */
+/** The attempts of a key. `countedAt`: the instants of those that count, oldest first. */
 type Attempts = { countedAt: number[]; inFlight: number }
 type Failures = { count: number; lastAt: number; inFlight: number }
 

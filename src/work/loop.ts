@@ -35,7 +35,7 @@ export type LoopOptions = {
    * subscription.
    */
   wakes?: readonly ((wake: () => void) => () => void)[]
-  /** The longest wait; without it, the loop waits until it is woken. */
+  /** The longest wait; if absent, the loop waits until it is woken. */
   maxWaitMs?: number
   /** The wait before the first run, 0 if absent. `Infinity`: until the loop is woken. */
   firstWaitMs?: number

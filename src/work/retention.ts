@@ -13,7 +13,7 @@ import { parameter, statement } from '../store/statement.ts'
 import type { Store } from '../store/store.ts'
 import { type Pace, sweep } from './sweep.ts'
 
-/** Takes `before` (epoch ms) and `limit`; deletes up to so many rows, and all if they are fewer. */
+/** A statement that deletes rows older than `before` (epoch ms): `limit` rows, or all if there are fewer. */
 type Deletion = { statement: Statement<unknown>; index: string }
 
 export type Retention = {

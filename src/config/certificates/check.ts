@@ -13,7 +13,10 @@ const SECTIONS = ['http', 'inbound', 'submission'] as const
 
 type Files = Pick<Config, 'file' | 'dataDir'>
 
-/** `file`: the configuration file. */
+/**
+ * Returns the problems of the files with certificates, `acme.ca_file` included. `file`: the configuration
+ * file.
+ */
 export function checkCertificates(values: SettingValues, file: string | null): Problem[] {
   const files = { file, dataDir: values.data_dir }
   return [...checkDirectoryRoots(values, files), ...checkListeners(values, files)]

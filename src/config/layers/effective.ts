@@ -49,7 +49,7 @@ function bothGiven(key: SettingKey, { where }: GivenValue): Problem {
   return { key, found: `${key} and ${key}_file`, expected: 'only one of them', where }
 }
 
-/** Undefined, after adding a problem, when the file cannot be read. */
+/** Reads a secret from its file. If the file cannot be read, adds a problem and returns undefined. */
 function readSecretFile(
   given: GivenValue,
   { key, folder, problems }: SettingSearch,

@@ -20,7 +20,7 @@ export type FileSearch = {
   /** `--config`: this file and no other; null: none at all. */
   configPath?: string | null | undefined
   cwd: string
-  /** Replaces /etc/pillarbox/pillarbox.toml. */
+  /** The file that is read in place of /etc/pillarbox/pillarbox.toml. */
   systemFile?: string | undefined
 }
 
@@ -41,7 +41,10 @@ export function readConfigFile(search: FileSearch): { file: string; text: string
   return null
 }
 
-/** Undefined when the file does not exist. @throws ConfigError when it cannot be read */
+/**
+ * Returns the text of a file; undefined when the file does not exist. @throws ConfigError when it cannot be
+ * read
+ */
 function readText(file: string): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(file))

@@ -227,7 +227,7 @@ export const webAddress: Kind<string> = textual(
   },
 )
 
-/** Like `webAddress`, with https only. */
+/** A URL as `webAddress` takes it, but with https only. */
 export const secureWebAddress: Kind<string> = textual(
   'an https address such as "https://www.example.com"',
   (value) => (plainUrl(value)?.protocol === 'https:' ? webAddress.read(value) : undefined),

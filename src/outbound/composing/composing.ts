@@ -26,7 +26,7 @@ type ComposingDeps = Pick<ThreadsOptions, 'settings' | 'log' | 'counters'> & {
   composed(delivery: Delivery, message: TransferableMessage): void
   failed(delivery: Delivery, error: string): void
   putBack(delivery: Delivery, delayMs: number): void
-  /** For tests. */
+  /** Replaces the real threads; for tests. */
   createThreads?: typeof createThreads
 }
 

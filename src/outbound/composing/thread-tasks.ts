@@ -13,7 +13,7 @@ type ThreadTasksDeps = Pick<ThreadsOptions, 'settings' | 'log' | 'counters'> & {
   hangMs: number
   /** The threads end when there has been nothing to do for this long. */
   restMs: number
-  /** For tests. */
+  /** Replaces the real threads; for tests. */
   createThreads?: typeof createThreads
   clock?: () => number
 }

@@ -29,7 +29,7 @@ export type DispatcherDeps = Pick<ThreadsOptions, 'settings' | 'maxThreads' | 'l
   Omit<ConnectionsDeps, 'serve' | 'flush'> & {
     hangMs: number
     done(ended: ReadonlyMap<Delivery, TaskResult>): void
-    /** For tests. */
+    /** Replaces the real threads; for tests. */
     createThreads?: typeof createThreads
   }
 

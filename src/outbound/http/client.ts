@@ -39,7 +39,7 @@ export type HttpRequest = {
   maxBodyBytes?: number
   /** Whether a body over the limit is cut off; if not, the result of the request is `too large`. */
   cutsBody?: boolean
-  /** 0, the default: a redirect is a response like any other. */
+  /** How many redirects are followed. By default 0: a redirect is then a response like any other. */
   maxRedirects?: number
   /** Whether the server recognizes a repetition, so that a stale connection may be replaced. */
   isRepeatable?: boolean
@@ -67,7 +67,7 @@ export type HttpClientOptions = {
   allowsHttp?: boolean
   /** The `timeoutMs` of requests that set none. */
   timeoutMs?: number
-  /** PEM; default: the well-known certificate authorities. */
+  /** The trusted authorities in PEM; default: the well-known certificate authorities. */
   ca?: string
   /** How long an idle connection is kept. */
   idleMs?: number
@@ -84,7 +84,7 @@ const MAX_CHECKED = 1_000
 /** The number of addresses of a name that are tried while none can be connected to. */
 const MAX_ADDRESSES = 3
 const IDEMPOTENT = new Set<HttpMethod>(['GET', 'HEAD', 'PUT', 'DELETE'])
-/** RFC 6761, section 6.3. */
+/** Names that mean this machine (RFC 6761, section 6.3). */
 const LOCALHOST = /(^|\.)localhost\.?$/
 const LOOPBACK = ['127.0.0.1', '::1']
 const REDIRECTS = new Set([301, 302, 303, 307, 308])

@@ -26,7 +26,7 @@ export class Ended extends Error {
   }
 }
 
-/** `error`: what `exchange` threw. */
+/** Returns the failure of a request. `error`: the error that `exchange` threw. */
 export function failureOf(error: unknown): HttpFailure {
   const text = describeError(error)
   if (error instanceof Ended) return { kind: error.kind, error: text }

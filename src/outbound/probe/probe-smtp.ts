@@ -27,10 +27,10 @@ export type SmtpProbe = {
 }
 
 export type SmtpFindings = {
-  /** Null when there was no connection, or no greeting. */
+  /** The server's greeting; null when there was no connection, or no greeting. */
   greeting: Reply | null
   offersStarttls: boolean
-  /** Null without TLS. */
+  /** The server's certificate; null without TLS. */
   certificate: X509Certificate | null
   /** The reply to RCPT, or to MAIL when that was refused. */
   recipientReply: Reply | null
@@ -134,7 +134,7 @@ async function leave(wire: Wire): Promise<void> {
   wire.end()
 }
 
-/** One line: code, enhanced code, text. */
+/** Returns a reply as one line: code, enhanced code, text. */
 export function describeProbeReply({ code, enhancedCode, text }: Reply): string {
   return [code, enhancedCode, text.replaceAll('\n', ' ')].filter(Boolean).join(' ')
 }

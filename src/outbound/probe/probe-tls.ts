@@ -11,7 +11,7 @@ export type TlsProbe = {
   /** The name that the client asks for. */
   servername: string
   limitMs: number
-  /** PEM; default: the well-known certificate authorities. */
+  /** The trusted authorities in PEM; default: the well-known certificate authorities. */
   ca?: string | undefined
 }
 

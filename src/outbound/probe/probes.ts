@@ -38,13 +38,13 @@ type ProbesDeps = {
   resolver: Pick<Resolver, 'a' | 'aaaa' | 'mx' | 'txt' | 'ptr'>
   now: Now
   limitMs?: number
-  /** PEM; default: the well-known certificate authorities. */
+  /** The trusted authorities in PEM; default: the well-known certificate authorities. */
   ca?: string | undefined
 }
 
 const LIMIT_MS = 5_000
 const MAX_BODY_BYTES = 16 * 1024
-/** RFC 6761 section 6.3. */
+/** Names that mean this machine (RFC 6761 section 6.3). */
 const LOCALHOST = /(^|\.)localhost$/
 
 export function createProbes({ resolver, now, limitMs = LIMIT_MS, ca }: ProbesDeps): Probes {

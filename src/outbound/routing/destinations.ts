@@ -147,7 +147,7 @@ async function timed(
   return { ...destination, targets: exact(destination.targets), lookup: made }
 }
 
-/** Copies an array: one that grew keeps memory for more elements, and its copy does not. */
+/** Copies an array, to save memory: an array that grew keeps memory for more elements than it has. */
 function exact<T>(list: readonly T[]): readonly T[] {
   return list.slice()
 }
@@ -238,7 +238,7 @@ function makePoolSettings(
   }
 }
 
-/** `addresses`: `delivery.source_addresses`. */
+/** Returns a function that chooses source addresses. `addresses`: the setting `delivery.source_addresses`. */
 export function createSourceChooser(addresses: readonly string[], now: Now): SourceChooser {
   const refused = createLru<number>(MAX_REFUSALS)
   const ipv4 = addresses.filter((address) => !address.includes(':'))

@@ -26,7 +26,7 @@ import {
 import { findProviderOfHost } from './providers.ts'
 import type { Target } from './targets.ts'
 
-/** A running look-up. */
+/** A look-up that is running; the names it queries are added to `hosts`. */
 export type PendingLookup = Lookup & { hosts: string[] }
 
 /** The addresses of this many hosts are queried at once, until a host has an address. */
@@ -40,7 +40,7 @@ const MAX_ADDRESSES_OF_HOST = 16
  */
 const LOOP_MS = MINUTE_MS
 
-/** `expiresAt`: epoch ms. */
+/** The addresses of the smarthost. `expiresAt`: epoch ms. */
 type SmarthostAddresses = { addresses: string[]; expiresAt: number }
 
 const SYSTEM_ANSWER_MS = MINUTE_MS

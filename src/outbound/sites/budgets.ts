@@ -66,7 +66,7 @@ type Budget = { name: string; used: number; idle: number; limit(): number; sites
 type SiteBudgets = {
   facts: SiteFacts
   connections: number
-  /** The order matters: `sharers` takes the first one that is exhausted. */
+  /** All budgets of the site. The order matters: `sharers` takes the first exhausted budget. */
   budgets: readonly Budget[]
   /** The budgets of the addresses of the site's servers. */
   servers: readonly Budget[]
@@ -82,7 +82,7 @@ export function createBudgets(options: { maxConnections: number; maxPerSite: num
   const { maxConnections, maxPerSite } = options
   const entries = new Map<string, SiteBudgets>()
   const named = new Map<string, Budget>()
-  /** The sites with idle connections, the one that has been idle for longest first. */
+  /** The sites with idle connections; the site that has been idle for longest comes first. */
   const idle = new Set<string>()
   const atLeastOne = (part: number) => Math.max(1, Math.floor(part))
   const all = fixed('all', maxConnections)

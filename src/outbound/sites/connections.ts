@@ -20,7 +20,7 @@ export type ConnectionsDeps = {
   queues: SiteQueues
   /** How many connections the site may have. */
   connectionsOf(site: string): number
-  /** How many connections so many deliveries need if they share connections. */
+  /** How many connections the given number of deliveries needs if the deliveries share connections. */
   connectionsFor(site: string, deliveries: number): number
   standingOf(site: string): SiteStanding
   /**
@@ -141,8 +141,8 @@ export function createConnections(deps: ConnectionsDeps) {
   return {
     allocate,
     /**
-     * A thread has closed the connections beyond a lower allocation. Returns false if this frees
-     * nothing: the site has released its connections meanwhile.
+     * Call this when a thread has closed the connections beyond a lower allocation. Returns false if
+     * nothing becomes free, because the site has released its connections in the meantime.
      */
     confirm(thread: DeliveryThread, site: string, connections: number): boolean {
       if (!allocations.confirm(thread, site, connections)) return false

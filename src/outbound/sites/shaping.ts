@@ -29,15 +29,15 @@ export type SiteObservation =
   | { kind: 'replied'; durationMs: number; action: SiteAction }
   | { kind: 'unreachable' }
 
-/** By the last attempts: the site replied about a message, was silent, or is not known yet. */
+/** What the last attempts showed: the site replied about a message, was silent, or is not known yet. */
 export type SiteStanding = 'replied' | 'silent' | 'new'
 
 export type Shaping = {
   /** How many connections may be open to the site. */
   connections(site: string): number
   /**
-   * How many connections so many messages need if they share connections; the quicker the site, the more
-   * messages share one.
+   * How many connections the given number of messages needs if the messages share connections; the quicker
+   * the site, the more messages share one connection.
    */
   connectionsFor(site: string, messages: number): number
   messagesPerConnection(site: string): number
@@ -49,7 +49,7 @@ export type Shaping = {
   capacity(site: string, load: { outstanding: number; isUrgent: boolean }): number
   /** Counts taken messages if the site has a rate. */
   take(site: string, count: number): void
-  /** Epoch ms before which nothing may be sent; 0 if mail may be sent. */
+  /** The instant (epoch ms) before which nothing may be sent; 0 if mail may be sent. */
   blockedUntil(site: string): number
   /** Returns true if the site has become blocked. `text`: the reply or error, in one line. */
   record(site: string, observation: SiteObservation, text?: string): boolean
@@ -87,7 +87,7 @@ type ShapingOptions = {
   maxConnectionsPerSite: number
   messagesPerConnection: number
   now: Now
-  /** As Math.random. */
+  /** A source of random numbers, as Math.random. */
   random: () => number
 }
 

@@ -16,7 +16,7 @@ import { HOUR_MS, MINUTE_MS } from '../../base/clock.ts'
 import type { SiteAction } from '../../formats/replies/reply.ts'
 import type { Provider } from '../routing/providers.ts'
 
-/** One message every `everyMs`, the next at `nextAt`. */
+/** A limit of one message every `everyMs`; the next message may go at `nextAt`. */
 export type Rate = { everyMs: number; nextAt: number; until: number }
 
 /** The reply or error that restricted a site: when, and its text in one line. */
@@ -28,7 +28,7 @@ export type Cause = { at: number; text: string }
  */
 type Lowered = { connections: number; at: number; since: number }
 
-/** Instants are epoch ms. */
+/** What is known about a site. Instants are epoch ms. */
 export type SiteState = {
   provider: Provider | undefined
   connections: number

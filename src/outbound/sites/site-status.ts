@@ -54,7 +54,7 @@ type ProgressQueries = {
   received(message: Extract<FromThread, { type: 'progress' }>): void
 }
 
-/** Null: the thread does not have the task; undefined: the thread does not reply. */
+/** The answer of a thread: null if the thread does not have the task, undefined if the thread does not reply. */
 type ThreadStep = CurrentStep | null | undefined
 
 const TIMEOUT_MS = 500

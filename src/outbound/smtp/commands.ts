@@ -41,7 +41,7 @@ export type Envelope = {
 }
 
 export type PreparedData = {
-  /** With dots stuffed. */
+  /** The message with its dots stuffed. */
   octets: string
   /** Sent after `octets`: the end of the last line, if missing, and the final dot. */
   ending: string
@@ -194,7 +194,7 @@ export function rcptCommand({ recipient }: Envelope): string {
  */
 export function prepareData(message: string): PreparedData {
   if (message === '') throw new TypeError('A message must not be empty.')
-  // Truncated to 8 bits, such a character could become a CR or LF.
+  // A character above 0xff, truncated to 8 bits, could become a CR or LF.
   if (/[^\x00-\xff]/.test(message)) throw new TypeError('A message must consist of octets only.')
   const octets = stuff(message)
   const isEnded = message.endsWith('\n')

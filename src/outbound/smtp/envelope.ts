@@ -48,7 +48,7 @@ export type MailTransaction = PreparedMessage & {
   context: AttemptContext
   /** The previous transaction was left open. */
   needsReset: boolean
-  /** Null if the envelope is not written yet. */
+  /** The envelope, if it is written already; else null. */
   opened: OpenedEnvelope | null
 }
 
@@ -222,7 +222,7 @@ function refused(
     return { outcome, isStale: false, needsReset: false }
   }
   const outcome = outcomeOfReply(current.context, { stage: step, reply: reply.stored })
-  // For example "421 idle for too long", sent while MAIL was on its way.
+  // The session ended by itself, for example with "421 idle for too long" while MAIL was on its way.
   const isStale = step === 'mail' && reply.code === 421 && outcome.verdict?.site === 'reconnect'
   return { outcome, isStale, needsReset: true }
 }

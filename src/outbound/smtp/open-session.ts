@@ -45,16 +45,16 @@ export type SessionOptions = {
   /** `never`: after a broken handshake. */
   starttls?: 'opportunistic' | 'never'
   timeouts?: Partial<Timeouts>
-  /** Shared between sessions, since creating one takes a millisecond. */
+  /** The TLS context, shared between sessions, since creating a context takes a millisecond. */
   secureContext?: SecureContext
-  /** Shared between sessions, since servers often send the same replies. */
+  /** The cache of parsed replies, shared between sessions, since servers often send the same replies. */
   knownReplies?: KnownReplies
-  /** Shared between sessions. */
+  /** The hosts that did not read an envelope behind a message, shared between sessions. */
   patientHosts?: PatientHosts
   now?: Now
   /** When the attempt began, epoch ms; default now. The times of the steps count from it. */
   beganAt?: number
-  /** Updated in place with the current step. */
+  /** The current step, updated in place. */
   current?: CurrentStep
   onGreeted?: () => void
   /** Aborts the session while it has no greeting. */
@@ -66,7 +66,7 @@ export type OpenFailure = {
   outcome: AttemptOutcome
   /** The handshake broke after STARTTLS was accepted: try again with `starttls: 'never'`. */
   isTlsBroken: boolean
-  /** `cutSignal` aborted the session. */
+  /** Whether `cutSignal` aborted the session. */
   isCut: boolean
 }
 
@@ -182,7 +182,7 @@ async function startTls(opening: Opening): Promise<SessionTrouble | null> {
   if (failure !== null) {
     return { kind: 'failure', error: failure.text, isTls: failure.kind !== 'protocol' }
   }
-  // With TLS 1.3 a server may reject the handshake only now.
+  // EHLO may fail: with TLS 1.3 a server may reject the handshake only after it has ended for the client.
   const trouble = await sendHello(opening)
   return trouble?.kind === 'failure' ? { ...trouble, isTls: true } : trouble
 }

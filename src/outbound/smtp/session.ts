@@ -47,7 +47,7 @@ export type NextMessage = { envelope: Envelope; message: string }
 export type SendOptions = {
   /** When the attempt began, epoch ms; default now. */
   beganAt?: number | undefined
-  /** Updated in place. */
+  /** The current step, updated in place. */
   current?: CurrentStep | undefined
   /**
    * Called at most once, before a message that fits in one write. Returns null if no message waits.

@@ -24,13 +24,13 @@ export type SmarthostOptions = {
   localAddress?: string
   ehloName: string
   tls: 'starttls' | 'implicit' | 'none'
-  /** Null: no AUTH. */
+  /** The user name for AUTH; null: no AUTH. */
   username: string | null
   password: string | null
   timeouts?: Partial<Timeouts>
   now?: Now
   beganAt?: number
-  /** Updated in place with the current step. */
+  /** The current step, updated in place. */
   current?: CurrentStep
   onGreeted?: () => void
 }

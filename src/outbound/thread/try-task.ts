@@ -140,7 +140,7 @@ async function deliver(deps: TryDeps, attempt: OpenAttempt): Promise<AttemptOutc
     last = decisiveOf(last, outcome)
     if (!isOpenForOthers(outcome, attempt.session)) return finish(deps, attempt, outcome)
   }
-  // No server has decided.
+  // No server has decided, so a task that the main thread wants back counts no attempt.
   if (attempt.withdrawal.isAsked) return null
   return finish(deps, attempt, last ?? unreachable())
 }

@@ -28,14 +28,14 @@ export type Disk = {
 type DiskOptions = {
   /** The folder of the database. */
   folder: string
-  /** 0 = no limit. */
+  /** The free bytes below which the server accepts nothing more; 0 = no limit. */
   minFreeBytes: number
   health: Pick<Health, 'set'>
   log: Log
   everyMs?: number
   /** Tells of commits, after which the next check comes soon. */
   onCommit?: Store['onCommit']
-  /** For tests. */
+  /** Reads the space of the disk; for tests. */
   read?: (folder: string) => Promise<DiskSpace>
 }
 

@@ -57,7 +57,7 @@ const REQUESTS_PER_JOB = 4
  * How long rows must be unchanged before empty scans are spared. Loops with work to do look again sooner.
  */
 const REST_MS = 10_000
-/** Empty scans that are remembered; at the limit all are forgotten. */
+/** How many empty scans are remembered; at this limit all of them are forgotten. */
 const MAX_KNOWN = 200
 const READS_JOBS = /\bjob/
 

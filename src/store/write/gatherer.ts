@@ -125,7 +125,7 @@ export function createGatherer<Item, Written>(
       waiting.push({ item, weight, finish, resolve, reject })
       waitingWeight += weight
       askIfNeeded()
-      // The closure that it joins may wait for so many callers.
+      // The item may join a closure that waits until it has enough callers.
       store.recountCallers()
     })
     if (result !== ALONE) return result as Result

@@ -6,7 +6,7 @@
  * process (the command line) with timers, never by blocking; writes that have waited too long fail.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
-// Not the global one: time that a test stops does not stop the writer.
+// This timer is not the global function: when a test stops the time, the writer goes on.
 import { setTimeout as later } from 'node:timers'
 import type { Counters } from '../../base/counters.ts'
 import type { Log } from '../../base/log.ts'
@@ -41,9 +41,9 @@ export type WriteOptions = {
 export type WriteCounts = { committed: number; waiting: number }
 
 export type Writer = {
-  /** As `Store.write` (store.ts). */
+  /** Writes as `Store.write` does (store.ts). */
   write<T>(fn: (tx: Tx) => Promise<T>, options?: WriteOptions): Promise<T>
-  /** As `Store.recountCallers`. */
+  /** Counts the callers again, as `Store.recountCallers` does. */
   recountCallers(): void
   /** How many writes were committed so far, and how many wait for their commit. */
   counts(): WriteCounts
@@ -71,7 +71,7 @@ export type CommitPace = {
 
 /** The longest time from the end of a group to the next one. */
 const PACE_MS = 5
-/** From this number of callers on, the pace of commits applies. */
+/** The pace of commits applies when at least this number of callers is known. */
 const MANY_CALLERS = 4
 /**
  * The share of the known callers that is enough: some callers were the server's own work, which comes at

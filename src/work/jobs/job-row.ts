@@ -59,7 +59,7 @@ export async function claimJobs(
 
 type JobClaim = {
   kinds: readonly string[]
-  /** False if absent. */
+  /** Whether a project runs one job of a kind at a time; false if absent. */
   onePerProject?: boolean
   limit: number
   now: number
@@ -110,7 +110,7 @@ export async function deleteForeignTicks(tx: Tx, kinds: readonly string[]): Prom
   await tx.delete(jobs).where(and(isTick, isUnfinished, notInArray(jobs.kind, [...kinds])))
 }
 
-/** False when the lease is lost. */
+/** Extends the lease of a job. Returns false when the lease is lost. */
 export async function extendLease(tx: Tx, job: LeasedJob, leaseUntil: number): Promise<boolean> {
   return change(tx, job, { leaseUntil })
 }
@@ -147,7 +147,10 @@ export async function setPercent(tx: Tx, job: LeasedJob, percent: number): Promi
   return change(tx, job, { progress: Math.round(percent) })
 }
 
-/** As `setPercent`, once the work is durable: earlier attempts and losses no longer count. */
+/**
+ * Sets the percentage as `setPercent` does, once the work is durable: earlier attempts and losses no longer
+ * count.
+ */
 export async function recordAdvance(tx: Tx, job: LeasedJob, percent?: number): Promise<boolean> {
   const progress = percent === undefined ? sql`${jobs.progress}` : Math.round(percent)
   return change(tx, job, { progress, attempts: 1, losses: 0 })

@@ -56,8 +56,8 @@ export type JobsOptions = {
   /** How many jobs run at a time, without the kinds that have their own limit; 4 if absent. */
   concurrency?: number
   /**
-   * By kind: how many of its jobs run at a time, in slots that no other kind uses. A project runs
-   * one at a time.
+   * How many jobs of a kind run at a time, by kind, in slots that no other kind uses. A project runs one
+   * job of such a kind at a time.
    */
   limits?: Readonly<Record<string, number>>
   /** How long a job stays with a process that no longer renews its lease. */
