@@ -8,7 +8,7 @@
  */
 type ErrorMeaning = { status: number; smtp: string; suggestion?: string }
 
-const MEANINGS = {
+const ERROR_MEANINGS = {
   UNAUTHORIZED: { status: 401, smtp: '535 5.7.8', suggestion: 'Log in and try again.' },
   MISSING_AUTH: {
     status: 401,
@@ -101,9 +101,9 @@ const MEANINGS = {
   EXTERNAL_SERVICE_ERROR: { status: 503, smtp: '451 4.4.3', suggestion: 'Try again in a moment.' },
 } as const satisfies Record<string, ErrorMeaning>
 
-type ErrorCode = keyof typeof MEANINGS
+type ErrorCode = keyof typeof ERROR_MEANINGS
 
-export const ERROR_CODES: readonly string[] = Object.keys(MEANINGS)
+export const ERROR_CODES: readonly string[] = Object.keys(ERROR_MEANINGS)
 
 /** One invalid field: its dot path, a text for people, a code for programs. */
 export type FieldError = { field: string; message: string; code: string; received?: unknown }
@@ -164,7 +164,7 @@ export class AppError extends Error {
 
   constructor(code: ErrorCode, publicText: string, context: ErrorContext = {}) {
     super(publicText, context.cause === undefined ? undefined : { cause: context.cause })
-    const meaning: ErrorMeaning = MEANINGS[code]
+    const meaning: ErrorMeaning = ERROR_MEANINGS[code]
     this.code = code
     this.status = context.status ?? meaning.status
     this.smtp = context.smtp ?? meaning.smtp

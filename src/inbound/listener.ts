@@ -24,7 +24,7 @@ import {
   type ServerMailLimit,
 } from '../features/incoming/receiving/limits.ts'
 import { GuardedServer } from './guarded-server.ts'
-import { type Allowance, createAllowance, createMessageBuffer } from './message-buffer.ts'
+import { createAllowance, createMessageBuffer, type MessageAllowance } from './message-buffer.ts'
 import { cannotStore, refusal, type SmtpRefusal, toRefusal } from './refusal.ts'
 import { type MailService, type ServerParts, startMailService } from './service.ts'
 import type { SessionLimits } from './sessions.ts'
@@ -51,7 +51,7 @@ export type InboundOptions = {
 
 /** `admitted`: the accepted recipients of all sessions. */
 type ListenerContext = Deps & {
-  allowance: Allowance
+  allowance: MessageAllowance
   admitted: WeakMap<SMTPServerAddress, InboundRecipient>
   serverMailLimit: ServerMailLimit
 }

@@ -32,7 +32,7 @@ export type SubmissionUser = { key: string; project: Project }
 
 type LoginResult = { user: SubmissionUser } | { refused: SmtpRefusal; isGuess: boolean }
 
-const USER = 'pillarbox'
+const SUBMISSION_USER = 'pillarbox'
 
 export type FailedLogins = {
   isOverLimit(address: string): boolean
@@ -82,7 +82,8 @@ async function logInSubmitter(
   deps: LoginContext,
   { username, password }: SMTPServerAuthentication,
 ): Promise<LoginResult> {
-  if (username?.trim().toLowerCase() !== USER) return wrong(`The user name is ${USER}.`)
+  if (username?.trim().toLowerCase() !== SUBMISSION_USER)
+    return wrong(`The user name is ${SUBMISSION_USER}.`)
   try {
     const key = password?.trim() ?? ''
     const project = await findProject(deps, key)

@@ -28,7 +28,7 @@ export type SessionLimits = {
   checkMs: number
 }
 
-export const DEFAULT_LIMITS: SessionLimits = {
+export const DEFAULT_SESSION_LIMITS: SessionLimits = {
   connections: 500,
   connectionsPerAddress: 50,
   commands: 300,
@@ -51,7 +51,7 @@ export type ServerSession = {
   destroy(): void
 }
 
-export type Sessions = {
+export type SmtpSessions = {
   limits: SessionLimits
   /** Called with the code of each reply of 400 and above. */
   refused(code: number): void
@@ -67,8 +67,8 @@ const LEAVE_EVERY_MS = 20
 
 export function createSessions(
   limits: SessionLimits,
-  refused: Sessions['refused'] = () => undefined,
-): Sessions {
+  refused: SmtpSessions['refused'] = () => undefined,
+): SmtpSessions {
   const places = createKeyPlaces({
     perKey: limits.connectionsPerAddress,
     all: limits.connections,

@@ -34,7 +34,7 @@ import {
   limitHandshakes,
   type SubmissionUser,
 } from './login.ts'
-import { type Allowance, createAllowance, createMessageBuffer } from './message-buffer.ts'
+import { createAllowance, createMessageBuffer, type MessageAllowance } from './message-buffer.ts'
 import { cannotStore, refusal, type SmtpRefusal, toRefusal } from './refusal.ts'
 import { type MailService, type ServerParts, startMailService } from './service.ts'
 import type { SessionLimits } from './sessions.ts'
@@ -65,7 +65,7 @@ type SubmissionContext = SubmissionDeps &
   LoginContext & {
     limiter: RateLimiter
     reader: SubmissionReader
-    allowance: Allowance
+    allowance: MessageAllowance
   }
 
 type Handlers = Pick<

@@ -6,8 +6,8 @@ import type { MessageSource, PartFault } from '../formats/compose/build-message.
 import type { SigningKey } from '../formats/compose/dkim.ts'
 import type { AttemptOutcome } from './attempt.ts'
 import type { DeliveryThread, PoolSettings, TransferableMessage } from './protocol.ts'
-import type { Lookup } from './routing/destination.ts'
-import type { Shaping } from './sites/shaping.ts'
+import type { DestinationLookup } from './routing/destination.ts'
+import type { SiteShaping } from './sites/shaping.ts'
 
 export type DeliveryTask = {
   emailId: string
@@ -59,7 +59,7 @@ export type DeliveryResult =
 export type Delivery = DeliveryTask & {
   pool: PoolSettings
   /** The DNS look-up of the destination; null if there was none. */
-  lookup: Lookup | null
+  lookup: DestinationLookup | null
   /** Whether the look-up was made for this delivery. */
   isOwnLookup: boolean
   /** When the delivery began to wait, epoch ms. */
@@ -94,7 +94,7 @@ type Outbox = { add(result: DeliveryResult): void; flush(): void }
  * itself defers mail to such a site, and an operator may end the pause earlier.
  */
 export function putBackResult(
-  { shaping, now }: { shaping: Shaping; now: Now },
+  { shaping, now }: { shaping: SiteShaping; now: Now },
   { emailId }: Pick<DeliveryTask, 'emailId'>,
   { site, delayMs = 0, reason }: PutBackInput,
 ): DeliveryResult {

@@ -36,7 +36,7 @@ import { createShaping } from './sites/shaping.ts'
 import { createSiteQueues } from './sites/site-queues.ts'
 import { type DeliveryProgress, type SiteStatus, statusOf } from './sites/site-status.ts'
 import type { MailOwner } from './sites/starved-sites.ts'
-import type { Timeouts } from './smtp/commands.ts'
+import type { SmtpTimeouts } from './smtp/commands.ts'
 
 export type OutboundDeps = {
   config: Pick<Config, 'delivery'>
@@ -56,7 +56,7 @@ export type OutboundDeps = {
    */
   receivedDomains?: ReadonlySet<string>
   /** Replaces some of the default time limits; for tests. */
-  timeouts?: Partial<Timeouts>
+  timeouts?: Partial<SmtpTimeouts>
   idleMs?: number
   hangMs?: number
   restMs?: number

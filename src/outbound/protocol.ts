@@ -23,8 +23,8 @@ import type { Tracker } from '../formats/html/tracking.ts'
 import type { TemplateFault } from '../formats/template/template.ts'
 import type { Variables } from '../formats/template/variables.ts'
 import type { AttemptOutcome, CurrentStep } from './attempt.ts'
-import type { Target } from './routing/targets.ts'
-import type { Timeouts } from './smtp/commands.ts'
+import type { SmtpTarget } from './routing/targets.ts'
+import type { SmtpTimeouts } from './smtp/commands.ts'
 
 /** The worker of a delivery or composing thread, as the main thread addresses it. */
 export type DeliveryThread = {
@@ -40,7 +40,7 @@ export type ThreadSettings = {
   ehloName: string
   relay: RelayConfig | null
   tracker: Tracker
-  timeouts: Partial<Timeouts>
+  timeouts: Partial<SmtpTimeouts>
   idleMs: number
   /**
    * Two Int32: the number of the task that the thread composes, previews or checks (0 = none), and how many
@@ -63,7 +63,7 @@ export type PoolSettings = {
   site: string
   mode: 'sandbox' | 'direct' | 'relay'
   port: number
-  targets: readonly Target[]
+  targets: readonly SmtpTarget[]
   /** Hosts whose STARTTLS is known to be broken: sessions with them use no TLS. */
   brokenTls: readonly string[]
   requiresTls: boolean

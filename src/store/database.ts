@@ -4,7 +4,7 @@
  * would write the parameters, which may be personal data, to the logs. Raw SQL (`all`, `get`)
  * returns objects by column name; `values` returns arrays.
  */
-import type { Shape } from './connection.ts'
+import type { ResultShape } from './connection.ts'
 import {
   fillPlaceholders,
   type Query,
@@ -22,12 +22,12 @@ import { rowsPerInsert } from './insert-of-rows.ts'
 export type Db = SqliteRemoteDatabase<Record<string, never>>
 
 /** Runs one statement and returns its rows in the given shape, or a promise of them. */
-export type Run = (text: string, params: unknown[], shape: Shape) => unknown
+export type RunSql = (text: string, params: unknown[], shape: ResultShape) => unknown
 
 export type ParameterValues = Record<string, unknown>
 
 /** A statement that has been built. `decode` is absent if rows are objects by column name. */
-export type Compiled<Row> = {
+export type CompiledStatement<Row> = {
   text: string
   bind(values: ParameterValues | undefined): unknown[]
   /** Returns the text of an insert for `count` rows. The parameters of the rows follow one another. */
@@ -37,7 +37,7 @@ export type Compiled<Row> = {
 }
 
 /** A prepared statement (`statement.ts`). */
-export type Statement<Row> = { compiled(): Compiled<Row> }
+export type Statement<Row> = { compiled(): CompiledStatement<Row> }
 
 /** The type of a statement's rows. */
 export type RowOf<Made> = Made extends Statement<infer Row> ? Row : never
@@ -66,10 +66,10 @@ const SILENT = { logQuery: () => undefined }
 /** A compiled query of one of drizzle's query builders. */
 export class StoreQuery extends RemotePreparedQuery {
   readonly selection: Selection
-  readonly #runSql: Run
+  readonly #runSql: RunSql
   readonly #isBare: boolean
 
-  constructor(runSql: Run, query: Query, selection: Selection, method: Method) {
+  constructor(runSql: RunSql, query: Query, selection: Selection, method: Method) {
     const { fields, mapper } = selection
     const noCache = undefined as never
     super(unused, query, SILENT, noCache, undefined, undefined, fields, method, true, mapper)
@@ -101,16 +101,16 @@ export class StoreQuery extends RemotePreparedQuery {
     return row && (super.mapAllResult([row]) as unknown[])[0]
   }
 
-  #fetch(shape: Shape, values: ParameterValues | undefined): unknown {
+  #fetch(shape: ResultShape, values: ParameterValues | undefined): unknown {
     const { sql, params } = this.query
     return this.#runSql(sql, values ? fillPlaceholders(params, values) : params, shape)
   }
 }
 
 class StoreSession extends SQLiteRemoteSession<NoSchema, NoSchema> {
-  readonly #runSql: Run
+  readonly #runSql: RunSql
 
-  constructor(runSql: Run) {
+  constructor(runSql: RunSql) {
     super(unused, dialect, undefined, undefined, { logger: SILENT })
     this.#runSql = runSql
   }
@@ -129,9 +129,9 @@ class StoreSession extends SQLiteRemoteSession<NoSchema, NoSchema> {
 
 /** drizzle's query builders over `runSql`, and prepared statements beside them. */
 export class StoreDb extends RemoteDatabase<NoSchema> implements Statements {
-  readonly #runSql: Run
+  readonly #runSql: RunSql
 
-  constructor(runSql: Run) {
+  constructor(runSql: RunSql) {
     super('async', dialect, new StoreSession(runSql) as never, undefined)
     this.#runSql = runSql
   }

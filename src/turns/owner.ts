@@ -28,7 +28,7 @@ export type WaitingClient = {
 }
 
 /** Work of the server itself, and of commands. No limit applies to it. */
-export const SYSTEM: WorkOwner = { key: '', isJob: false }
+export const SYSTEM_OWNER: WorkOwner = { key: '', isJob: false }
 
 const owners = new AsyncLocalStorage<WorkOwner>()
 
@@ -39,7 +39,7 @@ export function runFor<T>(owner: WorkOwner, act: () => T): T {
 /** Runs work whose result several callers wait for: it goes on when the client that began it leaves. */
 export function runShared<T>(act: () => T): T {
   const { key, isJob } = currentOwner()
-  return currentOwner() === SYSTEM ? act() : owners.run({ key, isJob }, act)
+  return currentOwner() === SYSTEM_OWNER ? act() : owners.run({ key, isJob }, act)
 }
 
 /**
@@ -47,7 +47,7 @@ export function runShared<T>(act: () => T): T {
  */
 export function goOn(): void {
   const owner = owners.getStore()
-  if (owner === undefined || owner === SYSTEM) return
+  if (owner === undefined || owner === SYSTEM_OWNER) return
   owner.client = undefined
   owner.hasChanged = true
 }
@@ -58,7 +58,7 @@ export function requireClient(): void {
 }
 
 export function currentOwner(): WorkOwner {
-  return owners.getStore() ?? SYSTEM
+  return owners.getStore() ?? SYSTEM_OWNER
 }
 
 /** Nobody reads this error: it only ends the request. */

@@ -22,7 +22,7 @@
  * The fair queue (`fair-queue.ts`) counts turns only: there one with slow work would take most of the time.
  */
 import { AppError } from '../base/errors.ts'
-import { clientLeft, currentOwner, SYSTEM, type WorkOwner } from './owner.ts'
+import { clientLeft, currentOwner, SYSTEM_OWNER, type WorkOwner } from './owner.ts'
 
 /** How much work of requests may wait. */
 export type WaitingLimits = {
@@ -99,7 +99,7 @@ export function createTurns(options: TurnsOptions): Turns {
   const { atOnce, atOncePerProject = atOnce, clock = () => performance.now() } = options
   const lines = createLines<WaitingWork>()
   /** Requests that have had a place. */
-  const admitted = new WeakSet<WorkOwner>([SYSTEM])
+  const admitted = new WeakSet<WorkOwner>([SYSTEM_OWNER])
   let running = 0
   let stopError: Error | undefined
 
@@ -194,7 +194,7 @@ export function createTurns(options: TurnsOptions): Turns {
 function countRequests(lines: Iterable<Line<WaitingWork>>): number {
   let count = 0
   for (const line of lines)
-    for (const { owner } of line.waiting) if (!owner.isJob && owner !== SYSTEM) count += 1
+    for (const { owner } of line.waiting) if (!owner.isJob && owner !== SYSTEM_OWNER) count += 1
   return count
 }
 

@@ -46,7 +46,7 @@ const MAX_WAIT_MS = 15 * MINUTE_MS
 const MEMORY_MS = HOUR_MS
 
 /** @throws AppError RATE_LIMIT_EXCEEDED with `retryAfter` (seconds) */
-export function enter(
+export function enterLimit(
   limit: AttemptLimit,
   key: string,
   { publicText, details }: Refusal,
@@ -68,7 +68,7 @@ export function createHourlyLimit({
   publicText: string
 }): HourlyLimit {
   const attempts = createWindowLimit({ limit, windowMs: HOUR_MS, now })
-  return { enter: (key) => enter(attempts, key, { publicText, details: { limit } }) }
+  return { enter: (key) => enterLimit(attempts, key, { publicText, details: { limit } }) }
 }
 
 /** Limits the attempts of a key that count in any stretch of time, such as an hour. */

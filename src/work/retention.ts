@@ -11,7 +11,7 @@ import type { Statement } from '../store/database.ts'
 import { sql } from '../store/drizzle.ts'
 import { parameter, statement } from '../store/statement.ts'
 import type { Store } from '../store/store.ts'
-import { type Pace, sweep } from './sweep.ts'
+import { type SweepPace, sweep } from './sweep.ts'
 
 /** A statement that deletes rows older than `before` (epoch ms): `limit` rows, or all if there are fewer. */
 type Deletion = { statement: Statement<unknown>; index: string }
@@ -24,7 +24,7 @@ export type Retention = {
   /** How long a row is kept. */
   keptMs: number | ((days: Config['retention']) => number)
   deletions: readonly Deletion[]
-  pace: Pace
+  pace: SweepPace
 }
 
 /** Deletes the rows of a table whose instant `column` has come, the oldest first. `key`: its primary key. */

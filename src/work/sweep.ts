@@ -22,15 +22,15 @@ import { type AdaptiveSize, createBatchPace, withRest } from './pace.ts'
  * The rest of a sweep. `times`: after each batch, so many times as long as the batch took, at most a second.
  * `ms`: between two batches, so long. `event loop`: between two batches, one turn of the event loop.
  */
-type Rest = { times: number } | { ms: number } | 'event loop' | 'none'
+type SweepRest = { times: number } | { ms: number } | 'event loop' | 'none'
 
 /** How many rows a batch has: always `rows`, or as many as fit into its time. */
-export type Pace = ({ rows: number } | AdaptiveSize) & { rest: Rest }
+export type SweepPace = ({ rows: number } | AdaptiveSize) & { rest: SweepRest }
 
 type Deps = { store: Pick<Store, 'write'> }
 
 export type SweepRules = {
-  pace: Pace
+  pace: SweepPace
   /** Whose heavy writes the batches are (`WriteOptions`); undefined for light ones. */
   heavyFor: string | undefined
   /** Ends the sweep before its next batch. */
@@ -47,7 +47,7 @@ export type SweepRules = {
  * When the sweep ends: `short` after a batch that changed less than its limit, `none` after a batch that
  * changed nothing; a function is asked before each batch.
  */
-type Until = 'short' | 'none' | (() => Promise<boolean>)
+type SweepUntil = 'short' | 'none' | (() => Promise<boolean>)
 
 /**
  * Repeats `change`, which changes up to `limit` rows and returns their number; `done` is the number of rows
@@ -56,7 +56,7 @@ type Until = 'short' | 'none' | (() => Promise<boolean>)
  */
 export async function sweep(
   { store }: Deps,
-  { until, ...rules }: SweepRules & { until: Until },
+  { until, ...rules }: SweepRules & { until: SweepUntil },
   change: (tx: Tx, limit: number, done: number) => Promise<number>,
 ): Promise<number> {
   const batches = createBatches(store, rules)
@@ -198,7 +198,7 @@ function createBatches(
   return { begin, write, isStopped }
 }
 
-async function restBetween(rest: Rest, signal: AbortSignal | undefined): Promise<void> {
+async function restBetween(rest: SweepRest, signal: AbortSignal | undefined): Promise<void> {
   if (rest === 'event loop') await setImmediate()
   else if (typeof rest === 'object' && 'ms' in rest) {
     await sleep(rest.ms, undefined, { signal }).catch(() => undefined)

@@ -4,10 +4,10 @@ import path from 'node:path'
 import { parse, TomlError } from 'smol-toml'
 import { describeError } from '../../base/errors.ts'
 import { describeUnreadable, isRefused, runAs } from '../file-access.ts'
-import { ConfigError, describeFound, type Problem } from '../problems.ts'
+import { ConfigError, type ConfigProblem, describeFound } from '../problems.ts'
 import { isSettingKey, secretKeyOfFile, settingKeys } from '../settings.ts'
 import { quoteWord } from '../shell-word.ts'
-import { type GivenValue, type Layer, unknownKey } from './given.ts'
+import { type ConfigLayer, type GivenValue, unknownKey } from './given.ts'
 
 export const FILE_NAME = 'pillarbox.toml'
 export const SYSTEM_FILE = '/etc/pillarbox/pillarbox.toml'
@@ -81,9 +81,9 @@ function refused(file: string): ConfigError {
 }
 
 /** @throws ConfigError with line and column when the text is not TOML */
-export function readToml({ file, text }: { file: string; text: string }): Layer {
+export function readToml({ file, text }: { file: string; text: string }): ConfigLayer {
   const given = new Map<string, GivenValue>()
-  const problems: Problem[] = []
+  const problems: ConfigProblem[] = []
   const collect = (table: object, prefix: string): void => {
     for (const [name, value] of Object.entries(table)) {
       const key = prefix + name

@@ -20,7 +20,7 @@ import { isPublicAddress } from '../routing/addresses.ts'
 import {
   type Agents,
   bareHost,
-  exchange,
+  exchangeHttp,
   type HttpHop,
   type HttpMethod,
   type RemoteResponse,
@@ -78,18 +78,18 @@ export type HttpClientOptions = {
 const TIMEOUT_MS = 5_000
 const IDLE_MS = 10_000
 const MAX_BODY_BYTES = 64 * 1024
-const MAX_IDLE = 64
+const MAX_IDLE_CONNECTIONS = 64
 /** The number of addresses for which the answer of `isAllowed` is kept. */
-const MAX_CHECKED = 1_000
+const MAX_CHECKED_ADDRESSES = 1_000
 /** The number of addresses of a name that are tried while none can be connected to. */
 const MAX_ADDRESSES = 3
-const IDEMPOTENT = new Set<HttpMethod>(['GET', 'HEAD', 'PUT', 'DELETE'])
+const IDEMPOTENT_METHODS = new Set<HttpMethod>(['GET', 'HEAD', 'PUT', 'DELETE'])
 /** Names that mean this machine (RFC 6761, section 6.3). */
 const LOCALHOST = /(^|\.)localhost\.?$/
 const LOOPBACK = ['127.0.0.1', '::1']
-const REDIRECTS = new Set([301, 302, 303, 307, 308])
+const REDIRECT_STATUSES = new Set([301, 302, 303, 307, 308])
 /** The headers that a redirect to another origin keeps. */
-const PLAIN_HEADERS = new Set([
+const HEADERS_FOR_OTHER_ORIGINS = new Set([
   'accept',
   'accept-charset',
   'accept-encoding',
@@ -109,10 +109,10 @@ class NamedAgent extends HttpAgent {
 
 export function createHttpClient(options: HttpClientOptions): HttpClient {
   const { resolver, isAllowed = isPublicAddress, allowsHttp = false, ca } = options
-  const { timeoutMs = TIMEOUT_MS, idleMs = IDLE_MS, maxIdle = MAX_IDLE } = options
+  const { timeoutMs = TIMEOUT_MS, idleMs = IDLE_MS, maxIdle = MAX_IDLE_CONNECTIONS } = options
   const keep = { keepAlive: true, timeout: idleMs, maxFreeSockets: maxIdle }
   /** The answers of `isAllowed` by address; an answer never changes. */
-  const allowed = createLru<boolean>(MAX_CHECKED)
+  const allowed = createLru<boolean>(MAX_CHECKED_ADDRESSES)
   const agents: Agents = {
     http: new NamedAgent(keep),
     https: new HttpsAgent({ ...keep, ...(ca === undefined ? {} : { ca }) }),
@@ -134,7 +134,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
       ...{ body, signal },
     }
     for (let redirects = 0; ; redirects += 1) {
-      const result = await send(hop, isRepeatable ?? IDEMPOTENT.has(hop.method))
+      const result = await send(hop, isRepeatable ?? IDEMPOTENT_METHODS.has(hop.method))
       if (result.kind !== 'response' || redirects >= maxRedirects) return result
       const next = redirectOf(hop, result)
       if (next === null) return result
@@ -151,7 +151,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
       if (!Array.isArray(found)) return found
       if (found.length === 0)
         return { kind: 'unreachable', error: `${hop.url.hostname} has no address` }
-      const act = (address: string) => exchange(hop, { agents, address, ends: end })
+      const act = (address: string) => exchangeHttp(hop, { agents, address, ends: end })
       return await tryEach(found, act, isRepeatable)
     } catch (error) {
       return failureOf(error)
@@ -160,7 +160,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
     }
   }
 
-  /** Goes on to the next address while nothing can have been sent. @throws as `exchange` */
+  /** Goes on to the next address while nothing can have been sent. @throws as `exchangeHttp` */
   async function tryEach(
     addresses: readonly string[],
     act: (address: string) => Promise<RemoteResponse>,
@@ -233,7 +233,7 @@ function recordsOf(answer: DnsAnswer<string>): readonly string[] {
  * credential. The headers of a webhook go with its body, and to its origin only.
  */
 function redirectOf(hop: HttpHop, { status, headers }: RemoteResponse): HttpHop | null {
-  if (!REDIRECTS.has(status) || headers.location === undefined) return null
+  if (!REDIRECT_STATUSES.has(status) || headers.location === undefined) return null
   const url = URL.parse(headers.location, hop.url.href)
   if (url === null) return null
   const isGet = hop.method === 'GET' || hop.method === 'HEAD'
@@ -243,7 +243,7 @@ function redirectOf(hop: HttpHop, { status, headers }: RemoteResponse): HttpHop 
   const kept = Object.entries(hop.headers).filter(([name]) => {
     const plainName = name.toLowerCase()
     if (!keepsMethod && isOfBody(plainName)) return false
-    return isSameOrigin || PLAIN_HEADERS.has(plainName)
+    return isSameOrigin || HEADERS_FOR_OTHER_ORIGINS.has(plainName)
   })
   return { ...hop, ...own, url, headers: Object.fromEntries(kept) }
 }

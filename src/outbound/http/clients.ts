@@ -8,7 +8,7 @@ import { bareHost } from './exchange.ts'
 
 const TIMEOUT_MS = 10 * SECOND_MS
 /** As many requests as a project may have in flight: all its endpoints may be on one server. */
-const MAX_IDLE = 300
+const MAX_IDLE_WEBHOOK_CONNECTIONS = 300
 
 type WebhookConfig = {
   webhooks: Config['webhooks']
@@ -41,7 +41,12 @@ export function createWebhookClient({
   ...options
 }: HttpClientOptions & { config: WebhookConfig }): HttpClient {
   const isAllowed = createTargetCheck(config)
-  const own = { allowsHttp: true, timeoutMs: TIMEOUT_MS, maxIdle: MAX_IDLE, isAllowed }
+  const own = {
+    allowsHttp: true,
+    timeoutMs: TIMEOUT_MS,
+    maxIdle: MAX_IDLE_WEBHOOK_CONNECTIONS,
+    isAllowed,
+  }
   return createHttpClient({ ...own, ...options })
 }
 

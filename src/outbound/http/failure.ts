@@ -16,7 +16,7 @@ export type HttpFailure =
 type EndedKind = Exclude<HttpFailure['kind'], 'refused' | 'unreachable'>
 
 /** The error of an exchange that this side ended. */
-export class Ended extends Error {
+export class HopEnded extends Error {
   override readonly name = 'Ended'
   readonly kind: EndedKind
 
@@ -29,7 +29,7 @@ export class Ended extends Error {
 /** Returns the failure of a request. `error`: the error that `exchange` threw. */
 export function failureOf(error: unknown): HttpFailure {
   const text = describeError(error)
-  if (error instanceof Ended) return { kind: error.kind, error: text }
+  if (error instanceof HopEnded) return { kind: error.kind, error: text }
   return { kind: 'unreachable', error: text }
 }
 

@@ -18,7 +18,7 @@ import type { Log } from '../../base/log.ts'
 import { createLru } from '../../base/lru.ts'
 import type { DeliveryTask } from '../delivery.ts'
 import type { PoolSettings, SourceAddresses } from '../protocol.ts'
-import type { Shaping } from '../sites/shaping.ts'
+import type { SiteShaping } from '../sites/shaping.ts'
 import type { Destination, DestinationDeps, OpenDestination } from './destination.ts'
 import { findMxDestination, findSmarthost, type PendingLookup } from './find-destination.ts'
 
@@ -69,7 +69,7 @@ type BrokenTls = {
 }
 
 type PoolDeps = {
-  shaping: Pick<Shaping, 'requiresTls' | 'messagesPerConnection'>
+  shaping: Pick<SiteShaping, 'requiresTls' | 'messagesPerConnection'>
   sources: Pick<SourceChooser, 'choose'>
   brokenTls: Pick<BrokenTls, 'has'>
   receivedDomains: ReadonlySet<string>

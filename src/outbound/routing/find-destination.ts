@@ -21,13 +21,13 @@ import {
   closedDestination,
   type Destination,
   type DestinationDeps,
-  type Lookup,
+  type DestinationLookup,
 } from './destination.ts'
 import { findProviderOfHost } from './providers.ts'
-import type { Target } from './targets.ts'
+import type { SmtpTarget } from './targets.ts'
 
 /** A look-up that is running; the names it queries are added to `hosts`. */
-export type PendingLookup = Lookup & { hosts: string[] }
+export type PendingLookup = DestinationLookup & { hosts: string[] }
 
 /** The addresses of this many hosts are queried at once, until a host has an address. */
 const HOSTS_AT_ONCE = 8
@@ -48,7 +48,12 @@ const FAILURE_MS = 10_000
 
 type MxSearch = { domain: string; records: readonly MxRecord[]; lookup: PendingLookup }
 
-type HostAddresses = { targets: Target[]; refused: string[]; errors: string[]; expiresAt: number }
+type HostAddresses = {
+  targets: SmtpTarget[]
+  refused: string[]
+  errors: string[]
+  expiresAt: number
+}
 
 const MAX_NAMES = 4
 const DIGEST_CHARACTERS = 12
@@ -168,7 +173,11 @@ function closedWithoutTargets(
 }
 
 /** Removes this server, and all hosts of its preference or a higher number (RFC 5321 section 5.1). */
-function withoutThisServer(deps: DestinationDeps, domain: string, targets: Target[]): Target[] {
+function withoutThisServer(
+  deps: DestinationDeps,
+  domain: string,
+  targets: SmtpTarget[],
+): SmtpTarget[] {
   const { port } = deps.config.delivery
   const listeners = deps.inboundListeners()
   const own = targets.filter(({ address }) => isOwnListener({ address, port }, listeners))

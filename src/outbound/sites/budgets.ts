@@ -32,7 +32,7 @@ export type SiteFacts = {
   isIdle: boolean
 }
 
-export type Budgets = {
+export type ConnectionBudgets = {
   /** Sets the facts of a site and how many connections it holds. */
   update(site: string, facts: SiteFacts, connections: number): void
   /** How many of all connections are free or idle. */
@@ -78,7 +78,10 @@ type SiteBudgets = {
 
 export const SHARE_OF_PROJECT = 3
 
-export function createBudgets(options: { maxConnections: number; maxPerSite: number }): Budgets {
+export function createBudgets(options: {
+  maxConnections: number
+  maxPerSite: number
+}): ConnectionBudgets {
   const { maxConnections, maxPerSite } = options
   const entries = new Map<string, SiteBudgets>()
   const named = new Map<string, Budget>()

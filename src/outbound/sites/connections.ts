@@ -40,7 +40,7 @@ type AllocationChange<T> = { thread: T; site: string; connections: number }
 type Allocation<T> = { thread: T; connections: number; lowerTo: number | null }
 
 /** Deliveries of bulk mail share connections when less than this part of all connections is free. */
-const SCARCE = 0.5
+const SCARCE_SHARE = 0.5
 /**
  * With this many deliveries per connection, connections of a site move to idle threads. A site
  * whose mail shares connections keeps those it has: it needs fewer than it may have, so it would
@@ -83,7 +83,7 @@ export function createConnections(deps: ConnectionsDeps) {
   /** Urgent mail does not wait for a connection in use: the message on it may take long. */
   function mayShare({ waiting }: SiteQueue): boolean {
     if (waiting.peek()?.queueClass === TRANSACTIONAL_CLASS) return false
-    return budgets.free() < deps.maxConnections * SCARCE
+    return budgets.free() < deps.maxConnections * SCARCE_SHARE
   }
 
   /** Makes idle sites release their connections until the site may have `count` more. */

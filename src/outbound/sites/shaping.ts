@@ -14,11 +14,11 @@ import { createLru } from '../../base/lru.ts'
 import type { SiteAction } from '../../formats/replies/reply.ts'
 import { findProvider } from '../routing/providers.ts'
 import {
-  type Cause,
   countUnreachable,
   NEW_STATE,
-  type Rate,
+  type RestrictionCause,
   restrict,
+  type SiteRate,
   type SiteState,
   setCause,
 } from './site-state.ts'
@@ -32,7 +32,7 @@ export type SiteObservation =
 /** What the last attempts showed: the site replied about a message, was silent, or is not known yet. */
 export type SiteStanding = 'replied' | 'silent' | 'new'
 
-export type Shaping = {
+export type SiteShaping = {
   /** How many connections may be open to the site. */
   connections(site: string): number
   /**
@@ -80,7 +80,7 @@ type Restriction = {
   restrictedSince: number | null
   /** Until when nothing is sent to the site; null without a pause. Never in the past. */
   pausedUntil: number | null
-  cause: Cause | null
+  cause: RestrictionCause | null
 }
 
 type ShapingOptions = {
@@ -111,7 +111,7 @@ const MAX_SHARED = 4
 /** How many messages may wait for the first reply of a site; they share its first connection. */
 const UNPROVEN_CAPACITY = 5
 
-export function createShaping(options: ShapingOptions): Shaping {
+export function createShaping(options: ShapingOptions): SiteShaping {
   const { now, random, maxConnectionsPerSite } = options
   const sites = createLru<SiteState>(MAX_SITES)
   const startOf = ({ provider }: Pick<SiteState, 'provider'>) =>
@@ -260,13 +260,13 @@ function sharedBy({ messageMs }: SiteState): number {
   return Math.min(MAX_SHARED, Math.max(1, Math.floor(SHARED_MS / Math.max(1, messageMs))))
 }
 
-function limitedOf(state: SiteState, rate: Rate | null, at: number) {
+function limitedOf(state: SiteState, rate: SiteRate | null, at: number) {
   if (state.pausedUntil > at || state.isProbed) return 'mail'
   return rate === null ? 'connections' : 'rate'
 }
 
 /** The rate in force; null if there is none. */
-function rateOf({ rate }: SiteState, at: number): Rate | null {
+function rateOf({ rate }: SiteState, at: number): SiteRate | null {
   return rate !== null && rate.until > at ? rate : null
 }
 

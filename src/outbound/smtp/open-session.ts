@@ -15,13 +15,13 @@ import {
   type StepLog,
 } from '../outcomes.ts'
 import {
-  type Capabilities,
   checkEhloName,
   DEFAULT_TIMEOUTS,
-  NO_CAPABILITIES,
+  NO_SMTP_CAPABILITIES,
   namedHost,
   parseCapabilities,
-  type Timeouts,
+  type SmtpCapabilities,
+  type SmtpTimeouts,
 } from './commands.ts'
 import { cutFailure, type KnownReplies } from './reply-parser.ts'
 import {
@@ -30,7 +30,7 @@ import {
   type PatientHosts,
   type SmtpSession,
 } from './session.ts'
-import { connectWire, type ReplyResult, type Wire } from './wire.ts'
+import { connectWire, type ReplyResult, type SmtpWire } from './wire.ts'
 
 export type SessionOptions = {
   /** The name of the MX host, for SNI, the rules of providers and the stored attempt. */
@@ -44,7 +44,7 @@ export type SessionOptions = {
   ownName?: string | null
   /** `never`: after a broken handshake. */
   starttls?: 'opportunistic' | 'never'
-  timeouts?: Partial<Timeouts>
+  timeouts?: Partial<SmtpTimeouts>
   /** The TLS context, shared between sessions, since creating a context takes a millisecond. */
   secureContext?: SecureContext
   /** The cache of parsed replies, shared between sessions, since servers often send the same replies. */
@@ -74,11 +74,11 @@ export type OpenResult = { ok: true; session: SmtpSession } | OpenFailure
 
 type Opening = {
   options: SessionOptions
-  timeouts: Timeouts
+  timeouts: SmtpTimeouts
   now: Now
   log: StepLog
-  wire: Wire
-  capabilities: Capabilities
+  wire: SmtpWire
+  capabilities: SmtpCapabilities
 }
 
 /** @throws TypeError for an invalid address or EHLO name. Remote failures are returned as values. */
@@ -102,7 +102,7 @@ export async function openSession(options: SessionOptions): Promise<OpenResult> 
     return openFailure(context, { kind: 'failure', error: connected.failure.text, isCut })
   }
   const { wire } = connected
-  const opening: Opening = { options, timeouts, now, log, wire, capabilities: NO_CAPABILITIES }
+  const opening: Opening = { options, timeouts, now, log, wire, capabilities: NO_SMTP_CAPABILITIES }
   opening.wire.setDeadline(timeouts.whole)
   const trouble = (await handshake(opening)) ?? failureOf(opening.wire)
   if (trouble === null) return { ok: true, session: sessionOf(opening) }
@@ -121,7 +121,7 @@ function sessionOf({ wire, options, log, timeouts, capabilities, now }: Opening)
  * Returns the failure of the connection, for example that an unexpected reply came with the last expected
  * one.
  */
-function failureOf(wire: Wire): SessionTrouble | null {
+function failureOf(wire: SmtpWire): SessionTrouble | null {
   const failure = wire.failure()
   return failure && { kind: 'failure', error: failure.text }
 }
@@ -155,7 +155,7 @@ async function greet({
 async function sendHello(opening: Opening): Promise<SessionTrouble | null> {
   const result = await ask(opening, 'ehlo', `EHLO ${opening.options.ehloName}`)
   if (result.reply !== null && result.reply.code >= 500) {
-    opening.capabilities = NO_CAPABILITIES
+    opening.capabilities = NO_SMTP_CAPABILITIES
     const helo = await ask(opening, 'ehlo', `HELO ${opening.options.ehloName}`)
     return refusalOf('ehlo', helo) ?? loopOf(helo, opening.options)
   }

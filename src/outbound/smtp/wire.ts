@@ -27,7 +27,7 @@ export type ReplyResult =
   | { reply: ServerReply; failure: null; at: number }
   | { reply: null; failure: WireFailure; at: number }
 
-export type Wire = {
+export type SmtpWire = {
   /**
    * Waits for as many replies as there are limits, after the replies that earlier calls wait for. Each
    * limit starts when the previous reply has arrived. `onReply` is called for each reply with the number
@@ -81,7 +81,7 @@ const READ_BYTES = 4_096
 /** Connects to an IP address. @throws TypeError for a name */
 export function connectWire(
   options: WireOptions,
-): Promise<{ wire: Wire; failure: null } | { wire: null; failure: WireFailure }> {
+): Promise<{ wire: SmtpWire; failure: null } | { wire: null; failure: WireFailure }> {
   if (isIP(options.address) === 0) {
     throw new TypeError('A socket is opened to an address, not to a name.')
   }
@@ -127,7 +127,7 @@ function openSocket({ address, port, localAddress }: WireOptions): ReadableSocke
   return connection
 }
 
-function createWire(connection: ReadableSocket, { now, knownReplies }: WireOptions): Wire {
+function createWire(connection: ReadableSocket, { now, knownReplies }: WireOptions): SmtpWire {
   let socket = connection.socket
   let parser: ReplyParser = createReplyParser(onReply, knownReplies)
   let failure: WireFailure | null = null

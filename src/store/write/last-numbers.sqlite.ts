@@ -19,7 +19,7 @@ export type LastNumbers = {
   set(numbers: Numbers): void
 }
 
-const NONE: Numbers = new Map()
+const NO_NUMBERS: Numbers = new Map()
 
 /** `connection`: the writer's. */
 export function createLastNumbers(connection: Connection): LastNumbers {
@@ -28,7 +28,7 @@ export function createLastNumbers(connection: Connection): LastNumbers {
   )()
   const read = (): Numbers =>
     hasNumbers === 0
-      ? NONE
+      ? NO_NUMBERS
       : new Map(connection.run('SELECT name, seq FROM sqlite_sequence', [], 'rows') as Rows)
   let known = read()
   return {

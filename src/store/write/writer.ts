@@ -70,14 +70,14 @@ export type CommitPace = {
 }
 
 /** The longest time from the end of a group to the next one. */
-const PACE_MS = 5
+const COMMIT_PACE_MS = 5
 /** The pace of commits applies when at least this number of callers is known. */
 const MANY_CALLERS = 4
 /**
  * The share of the known callers that is enough: some callers were the server's own work, which comes at
  * any time.
  */
-const ENOUGH = 0.8
+const ENOUGH_CALLERS = 0.8
 
 export function createWriter(deps: Deps, pace: CommitPace = createCommitPace(now)): Writer {
   const { connection, counters, checkFiles, onCommit, onError } = deps
@@ -248,9 +248,9 @@ export function createCommitPace(clock: () => number): CommitPace {
   return {
     ended(callers, waiting) {
       known = callers + waiting
-      endsAt = clock() + PACE_MS
+      endsAt = clock() + COMMIT_PACE_MS
     },
     waitMs: (callers) =>
-      known < MANY_CALLERS || callers >= known * ENOUGH ? 0 : Math.max(0, endsAt - clock()),
+      known < MANY_CALLERS || callers >= known * ENOUGH_CALLERS ? 0 : Math.max(0, endsAt - clock()),
   }
 }

@@ -21,7 +21,7 @@ import {
   workflows,
 } from '../../../../store/schema/workflows.ts'
 import { parameter, statement } from '../../../../store/statement.ts'
-import { type Pace, sweep } from '../../../../work/sweep.ts'
+import { type SweepPace, sweep } from '../../../../work/sweep.ts'
 import type { Base } from '../../../ground/base.ts'
 import { findFence } from '../../../ground/fence/rows.ts'
 import {
@@ -43,7 +43,7 @@ type DueRequest = Pick<Task, 'number' | 'sentBytes'>
 const TASK_BYTES = 512
 /** Fenced requests that are passed over at a time. */
 const MAX_PASSED = 500
-const PASSING: Pace = { rows: MAX_PASSED, rest: 'none' }
+const PASSING: SweepPace = { rows: MAX_PASSED, rest: 'none' }
 /** How often to look whether the cancelled rows are written. */
 const CANCELLING_MS = SECOND_MS
 
