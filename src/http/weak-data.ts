@@ -11,7 +11,10 @@ type WeakTexts = {
   ownNames?: ReadonlySet<string>
 }
 
-/** In templates these names stand for values of the contact. A project may go without a `postalAddress`. */
+/**
+ * Names that stand for values of the contact in templates, so data cannot set them. `postalAddress`
+ * is not among them, because a project may have none.
+ */
 const IN_TEMPLATES: ReadonlySet<string> = new Set([...RESERVED_KEYS, 'subscribed'])
 
 const NO_VARIABLES = 'it sets no variables'

@@ -14,7 +14,8 @@ export function isShort(value: unknown): boolean {
 }
 
 /**
- * Characters of the texts of a value, and a few for each other one; of a longer value at least `enough`.
+ * Estimates the length of a value as JSON: the characters of its texts, and a few for each other
+ * value in it. Stops counting at `enough`.
  */
 export function lengthOf(value: unknown, enough = Number.POSITIVE_INFINITY): number {
   if (typeof value === 'string') return value.length
@@ -29,7 +30,9 @@ export function lengthOf(value: unknown, enough = Number.POSITIVE_INFINITY): num
 
 const OTHER_LENGTH = 8
 
-/** Pieces of at most about PIECE_LENGTH, most of them much shorter. */
+/**
+ * Yields the JSON of a value in pieces of at most about PIECE_LENGTH, most of them much shorter.
+ */
 export function* piecesOf(value: unknown, levels: number): Generator<string> {
   if (typeof value === 'string') yield* piecesOfText(value)
   else if (typeof value !== 'object' || value === null || levels === 0) yield JSON.stringify(value)

@@ -18,7 +18,7 @@ export const COMPRESSION_BYTES = 1024 * 1024
 const GZIP_LEVEL = 5
 const BROTLI_PARAMS = {
   [constants.BROTLI_PARAM_QUALITY]: 4,
-  /** 128 KB, where Brotli would take 4 MB. */
+  /** A window of 128 KB: the default of Brotli would be 4 MB. */
   [constants.BROTLI_PARAM_LGWIN]: 17,
 }
 
@@ -33,10 +33,10 @@ export function compressPieces(
 }
 
 function compressing(source: AsyncIterator<Uint8Array>, coding: Coding): AsyncIterator<Uint8Array> {
-  /** Started with the first piece, because a compressor has memory of its own. */
+  /** The compressor is made with the first piece, because it has memory of its own. */
   let compressor: Compressor | undefined
   let isOver = false
-  /** The call of `next` that runs or that ran last. */
+  /** The running call of `next`, or the last one. */
   let last: Promise<unknown> = Promise.resolve()
 
   async function produce(): Promise<IteratorResult<Uint8Array>> {
@@ -115,7 +115,7 @@ function startCompressor(coding: Coding): Compressor {
     add: (piece) =>
       whenDone((done) => {
         stream.write(piece)
-        // The stream emits what it has made before the next turn.
+        // The stream emits its output before the next turn of the event loop.
         stream.flush(flushKind, () => setImmediate(done))
       }),
     end: () =>

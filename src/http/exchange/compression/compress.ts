@@ -21,7 +21,7 @@ export type Compressor = {
   describe(response: HttpResponse, coding: Coding | undefined): HttpResponse
 }
 
-/** Up to this size, the headers are most of an answer. */
+/** Bodies up to this size are not compressed: the headers are most of such an answer. */
 const MIN_BYTES = 1024
 /** The options for shared bodies, which are compressed once. */
 const SHARED_OPTIONS = {
@@ -81,7 +81,10 @@ export function createCompressor(): Compressor {
   }
 }
 
-/** A tag names one representation, so a response that has one stays as it is. */
+/**
+ * Adds the header fields of a compressed response. An ETag names one representation, so a response
+ * with an ETag stays as it is.
+ */
 function describe(response: HttpResponse, coding: Coding | undefined): HttpResponse {
   const { status, body } = response
   const { vary, etag } = response.headers

@@ -21,17 +21,18 @@ const OPEN: readonly string[] = [
 ]
 const SECRET: readonly string[] = [
   ...['/webhooks/signing-secret', '/webhooks/endpoints'],
-  // Endpoints may repeat the request that they got, with its signature.
+  // The answer of an endpoint may repeat the request that it got, with the signature.
   '/webhooks/endpoints/:id/deliveries',
-  // Rendered mail with signed links, received mail, and the data of events: these may have links to log in.
+  // These show rendered mail with signed links, received mail, or the data of events, all of which
+  // may have links to log in.
   ...['/activity', '/activity/upcoming', '/events', '/workflows/:id/executions'],
-  // Addresses as they were sent to one recipient.
+  // The addresses of links as they were sent to one recipient.
   ...['/analytics/links', '/campaigns/:id/links'],
 ]
 
 export type Coding = 'br' | 'gzip'
 
-/** In the order in which they are preferred. */
+/** The content codings, the preferred one first. */
 const CODINGS: readonly Coding[] = ['br', 'gzip']
 
 export function mayCompress({
@@ -45,7 +46,7 @@ export function mayCompress({
 }): boolean {
   if (method !== 'GET') return false
   if (OPEN.includes(path)) return true
-  // A record or a file, by its id.
+  // The answer is one record or one file, named by its id.
   if (path.slice(path.lastIndexOf('/')).startsWith('/:') || path.endsWith('/raw')) return false
   return callers === 'member' && !SECRET.includes(path)
 }
