@@ -1,9 +1,10 @@
 /**
- * The patterns by which an endpoint subscribes to events: names, with the aliases of clients; `email.*` and the like,
- * for every name that begins so; `*` for all events, tracked ones too.
+ * The patterns by which an endpoint subscribes to events: names, with the aliases of clients;
+ * `email.*` and the like, for every name with this beginning; `*` for all events, tracked ones too.
  *
- * Some patterns bring other events than their author may expect: names that deliveries do not have as their type, and
- * names that look like misspelt ones. Projects may track events of any name, so these are accepted, with a warning.
+ * Some patterns may not bring the events that their author expects: names that no delivery has as
+ * its type, and names that seem to be misspelt. They are accepted with a warning, because projects
+ * may track events of any name.
  */
 import { type Effort, findClosest, newEffort } from '../../../config/layers/closest.ts'
 import { UNLISTED_EVENTS } from '../../../records/words.ts'
@@ -19,7 +20,7 @@ const ANY_SUFFIX = '.*'
 
 type WeakPattern = { message: string; suggestion: string | null }
 
-/** Beginnings of the events of the service. */
+/** The first parts of the names of the service's own events. */
 const BEGINNINGS = ['email', 'contact', 'segment', 'campaign', 'workflow', 'webhook']
 
 const SERVICE_EVENTS: readonly string[] = [
@@ -29,10 +30,13 @@ const SERVICE_EVENTS: readonly string[] = [
   ...OWN_EVENTS,
 ]
 
-/** In a project with more names, no pattern is called unknown. */
+/** In a project with more event names than this, no pattern is reported as unknown. */
 const MAX_NAMES = 1_000
 
-/** Returns the fault of a name or a pattern, whose `*` is the whole text or its last part; undefined without one. */
+/**
+ * Returns the fault of a name or a pattern; undefined without a fault. The `*` of a pattern must be
+ * the whole text or its last part.
+ */
 export function faultInPattern(text: string): string | undefined {
   if (text === ANY) return undefined
   const isPattern = text.endsWith(ANY_SUFFIX)
@@ -40,7 +44,7 @@ export function faultInPattern(text: string): string | undefined {
   if (name === '' || name.includes('*')) {
     return 'Expected the name of an event, a beginning such as email.*, or *'
   }
-  // Names of events of mail have two parts, so no name begins with one of them and a dot.
+  // The name of a mail event has two parts, so no name begins with `email.opened.`, for example.
   return isPattern && name.startsWith('email.')
     ? `No event begins with ${name.slice(0, MAX_SHOWN)}.`
     : faultInServiceName(name)
@@ -54,7 +58,7 @@ export function createEventMatcher(patterns: readonly string[]): (name: string) 
   return (name) => names.has(name) || prefixes.some((prefix) => name.startsWith(prefix))
 }
 
-/** Returns the warnings by pattern. */
+/** Returns the patterns that deserve a warning, with their warnings. */
 export async function findWeakPatterns(
   deps: Pick<Base, 'store'>,
   projectId: string,
@@ -80,7 +84,9 @@ export async function findWeakPatterns(
   return weak
 }
 
-/** Whether the service makes such events. Names of segments have their own rules. */
+/**
+ * Whether the pattern is for events of the service. The events of segments have rules of their own.
+ */
 function isOfService(pattern: string): boolean {
   if (pattern === '*' || pattern.startsWith('segment.')) return true
   if (SERVICE_EVENTS.includes(pattern)) return true

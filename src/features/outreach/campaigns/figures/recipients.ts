@@ -1,8 +1,9 @@
 /**
- * Lists the recipients of a campaign, of one outcome or all of them, by cursor. Each outcome has paths:
- * stretches of an index, one after the other, newest email first. Mail that waits and bad ends have
- * indexes of their own; other outcomes are looked for along all emails of the campaign. A request reads
- * a bounded number of rows, so a page of a rare outcome may be short and still have a next one.
+ * Lists the recipients of a campaign by cursor: all of them, or those of one outcome. Each outcome
+ * has paths, which are stretches of an index that are read one after the other, newest email first.
+ * Waiting mail and failures have indexes of their own; other outcomes are found by reading along
+ * all emails of the campaign. A request reads a bounded number of rows, so a page of a rare outcome
+ * may be short and still have a next one.
  */
 import { formatInstant, formatOptionalInstant } from '../../../../base/clock.ts'
 import { unknownCursor } from '../../../../base/errors.ts'
@@ -44,14 +45,15 @@ export type Recipient = {
   contactId: string
   email: string
   /**
-   * When the email came to the outcome; in the list of all recipients, when it came to its status.
+   * When the email reached the outcome of the list; in the list of all recipients, when the email
+   * reached its status.
    */
   occurredAt: string
   status: string
   reason: string | null
 }
 
-/** `openedAt`, `clickedAt`: the first ones by a person. */
+/** `openedAt`, `clickedAt`: the first open and click by a person. */
 export type ExportedRecipient = Recipient & {
   openedAt: string | null
   clickedAt: string | null
@@ -67,7 +69,7 @@ type PathFacts = {
   /** The key by which the index orders its rows, which are read in reverse. */
   key: Key
   filter: SQL
-  /** The column of the instant. */
+  /** The instant at which the email reached the outcome. */
   at: SQL
 }
 type RecipientRow = {
@@ -90,7 +92,7 @@ type RecipientPath = {
   findRow: Statement<Pick<RecipientRow, 'key'>>
   listRows: Statement<RecipientRow>
   countRows: Statement<{ count: number }>
-  /** The key at which the stretch ends. */
+  /** Finds the key of the last row of a stretch. */
   findEnd: Statement<Pick<RecipientRow, 'key'>>
 }
 /**
@@ -101,13 +103,14 @@ type RecipientPosition = { path: number; after: string }
 /** `path`: the place of the row's path in the list of paths. */
 type PlacedRow = { row: RecipientRow; path: number }
 /**
- * `lane`: the name of a path; in cursors of before version 31 of the schema, its place in the list.
+ * `lane`: the name of a path; in cursors from before version 31 of the schema, the path's place in
+ * the list.
  */
 type SealedPosition = { lane: string | number; after: string; campaign: string }
 
 /**
- * How many rows each statement of a request looks at, one statement after the other. Most pages are
- * full after the first stretch; a campaign that is being sent may have as many rows in front as
+ * How many rows the first, second and further statements of a request look at. Most pages are full
+ * after the first stretch; a campaign that is being sent may have as many rows in front as
  * `campaigns.rows_ahead`.
  */
 const STRETCHES = [1_000, 4_000, 15_000, 30_000]
@@ -164,7 +167,7 @@ const onShelf = (shelf: Shelf, filter: SQL, at: SQL) =>
   })
 
 const PENDING = ['deferred', 'queued', 'held', 'paused', 'pausedUntried'] as const
-/** A path of older cursors. */
+/** A path that only older cursors have. */
 const SENDING = 'sending'
 /** The names of paths by their place in older cursors. */
 const FORMER_PENDING = [SENDING, 'deferred', 'queued', 'held', 'paused']
@@ -217,7 +220,8 @@ export async function listRecipients(
     for (const row of step.rows) found.push({ row, path: from.path })
     position = step.next
     if (step.isFull) break
-    // The last rows of a path do not count as a stretch.
+    // The last stretch of a path does not count: the next path begins with a stretch of the same
+    // size.
     if (position?.path === from.path) turn += 1
   }
   const seal = ({ path: at, after }: RecipientPosition) => {
@@ -275,7 +279,7 @@ function pathsOf(outcome: RecipientOutcome | undefined): readonly RecipientPath[
   return outcome === undefined ? ALL : PATHS[outcome]
 }
 
-/** `isFull`: more rows match than were wanted. */
+/** `isFull`: as many rows were found as were wanted, and more match. */
 type ReadRecipients = { rows: RecipientRow[]; isFull: boolean; next: RecipientPosition | undefined }
 type RecipientStretch = {
   paths: readonly RecipientPath[]
@@ -348,7 +352,8 @@ function readPosition(
   { lane: sealed, after }: SealedPosition,
 ): RecipientPosition {
   const name = typeof sealed === 'string' ? sealed : formerName(paths, sealed)
-  // Emails that are being sent had a path in older cursors; now they are in the paths that follow.
+  // In older cursors, emails that are being sent had a path of their own, the first one; now the
+  // other paths include them.
   if (name === SENDING) return { path: 0, after: '' }
   const at = paths.findIndex((each) => each.name === name)
   const isOfPath = after === '' || isUuid(after) === (paths[at]?.key === 'contact')

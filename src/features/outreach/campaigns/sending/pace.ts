@@ -1,14 +1,16 @@
 /**
- * How many emails of a campaign may be made now: by its pace and by the room in the queue.
+ * Decides how many emails of a campaign may be made now, by the pace of the campaign and by the
+ * room in the queue.
  *
- * `maxPerHour`: each email has its slot, the time at which it is due. Slots are given at most a minute
- * ahead, so that a higher `maxPerHour` takes effect soon. After a standstill they begin now: missed slots are not
- * made up for. With a lower one, and after a pause, the emails that were not tried yet are put aside
- * (`settle-stopped.ts`) and get new slots.
+ * `maxPerHour`: each email has its slot, the time at which it is due. Slots are given at most a
+ * minute ahead, so that a higher `maxPerHour` takes effect soon. After a standstill the slots begin
+ * now: missed slots are not made up for. After `maxPerHour` was lowered, and after a pause, the
+ * emails that were not tried yet are put aside (`settle-stopped.ts`) and get new slots.
  *
- * `campaigns.rows_ahead`: how many more emails of a project's campaigns may be made before the queue has worked
- * off some. Emails count if their site could take mail now; the others, whose site is full, resting, restricted or
- * held, are made up to ten times as many. A count is at most about a second old, and later emails are added.
+ * `campaigns.rows_ahead`: how many more emails of a project's campaigns may be made before the
+ * queue has worked off some. Emails count if their site could take mail now; the others, whose site
+ * is full, resting, restricted or held, are made up to ten times as many. A count is at most about
+ * a second old; emails that were made since are added.
  */
 import { HOUR_MS, MINUTE_MS } from '../../../../base/clock.ts'
 import { CAMPAIGN_CLASS } from '../../../../base/queue-class.ts'
@@ -50,7 +52,10 @@ const NONE: Ahead = { ready: 0, all: 0, due: 0 }
 
 const COUNT_EVERY_MS = 1_000
 
-/** All waiting emails together have this many times the bound of those that could go. */
+/**
+ * The bound on all waiting emails, as a multiple of the bound on those whose site could take mail
+ * now.
+ */
 const ALL_BOUNDS = 10
 
 const countLanes = statement<{ domain: string; projectId: string; emails: number; due: number }>(
@@ -61,7 +66,10 @@ const countLanes = statement<{ domain: string; projectId: string; emails: number
     group by recipient_domain, project_id`,
 )
 
-/** Emails of held domains have no due time. An ended campaign has no such emails. */
+/**
+ * Counts the emails of held domains by project: they have no due time, so `countLanes` misses them.
+ * An ended campaign has no such emails.
+ */
 const countHeld = statement<{ projectId: string; emails: number }>(
   () => sql`select campaigns.project_id as "projectId", count(*) as emails
     from campaigns ${orderedJoin()} emails ${indexedBy('emails_campaign_shelf')}
@@ -70,7 +78,10 @@ const countHeld = statement<{ projectId: string; emails: number }>(
     group by campaigns.project_id`,
 )
 
-/** Returns how many slots there are within the next minute, and in how many ms there is one more. */
+/**
+ * `slots`: how many slots there are within the next minute. `waitMs`: after how many ms there is
+ * one more.
+ */
 export function countSlots(
   { maxPerHour, pacedAt }: Paced,
   now: number,
@@ -93,8 +104,8 @@ export function slotsOf(
 }
 
 /**
- * The progress of a campaign whose untried emails are to get new slots. The first one is an interval
- * away, because an email may have gone out just now.
+ * Returns the columns of progress by which untried emails get new slots. The first slot is an
+ * interval away, because an email may have gone out just now.
  */
 export function restartPace(
   maxPerHour: number,

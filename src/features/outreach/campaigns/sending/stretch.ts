@@ -38,7 +38,7 @@ export type StretchDeps = Pick<
   outbound: Pick<Base['outbound'], 'siteOf' | 'pauseOf'>
 }
 
-/** `data`: not read, and null, if the contact gets no mail. */
+/** `data`: null for a contact who gets no mail, because the data is not read then. */
 export type StretchContact = {
   number: number
   id: string
@@ -48,7 +48,8 @@ export type StretchContact = {
 }
 
 /**
- * `upTo`: contacts up to this number are done with after the stretch. `isLast`: no contact is left.
+ * `upTo`: after the stretch, all contacts up to this number are done. `isLast`: no contact is left
+ * after it.
  */
 export type Stretch = { contacts: readonly StretchContact[]; upTo: number; isLast: boolean }
 
@@ -56,9 +57,9 @@ export type Stretch = { contacts: readonly StretchContact[]; upTo: number; isLas
 type WrittenStretch = { inserted: number; tookMs: number }
 
 /**
- * Returns undefined if the campaign does not send any more, its pace has changed since the plan was
- * made, another place has moved its position away from `after`, or the stretch has more emails than a
- * limit of the project leaves: that of new projects, or those by the month.
+ * Writes a stretch. Returns undefined if the campaign no longer sends, its pace has changed since
+ * the plan was made, its position is no longer `after`, or the stretch has more emails than the
+ * limits of the project leave (the limit of new projects and the monthly ones).
  */
 export function writeStretch(
   deps: StretchDeps,
@@ -97,7 +98,7 @@ export function mayGet(
   return subscribed || isForAll
 }
 
-/** Returns the number of rows, and how many of them are SUPPRESSED. */
+/** Writes the rows. Returns how many there are, and how many of them are SUPPRESSED. */
 async function writeRows(
   deps: StretchDeps,
   tx: Tx,
@@ -244,7 +245,8 @@ async function sharedColumns(
 
 /**
  * Notifies the queue once for each domain, with the due time of its earliest row. A paused site is
- * visited when it may be tried: before, the queue would only write the reason to each row.
+ * visited when it may be tried again: earlier, the queue would only write the reason of the pause
+ * to each row.
  */
 function notifyQueue(
   { queueNotifier, outbound }: StretchDeps,

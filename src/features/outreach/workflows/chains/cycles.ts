@@ -1,9 +1,8 @@
 /**
- * The workflows of a project with the events that their executions make, and the cycles of workflows that start
- * each other.
- *
- * The events are those of executions themselves, of the mail that they send, and of the contacts that they
- * change, also of the segments that contacts enter and leave by that.
+ * Finds the events that the executions of each workflow make, and from these the cycles of
+ * workflows that start each other. Executions make events by beginning and ending, by the mail that
+ * they send, by the contacts that they change, and by the segments that contacts enter or leave
+ * because of such a change.
  */
 import { and, eq, inArray, isNull } from '../../../../store/drizzle.ts'
 import { type Segment, segments } from '../../../../store/schema/segments.ts'
@@ -21,13 +20,16 @@ import type { UpdateContactConfig } from '../graph/step-config.ts'
 type Maker = {
   id: string
   name: string
-  /** As stored; null if no event starts it. */
+  /** The stored name of the event that starts the workflow; null if no event does. */
   triggerEvent: string | null
-  /** The names of the events, as stored. */
+  /** The stored names of the events that the executions make. */
   makes: ReadonlySet<string>
 }
 
-/** What the steps of a workflow do to contacts. */
+/**
+ * The effects of a workflow's steps: the data keys and the columns of contacts that they change,
+ * and the events that they make.
+ */
 type Changes = { keys: Set<string>; columns: Set<string>; events: Set<string> }
 type AskingSegment = Pick<Segment, 'id' | 'name' | 'hasMembershipEvents'> & {
   asks: ConditionReferences
@@ -41,7 +43,7 @@ const OF_ACTION = {
   unsubscribe: ['contact.unsubscribed'],
 } as const
 
-/** Returns the workflows, oldest first. */
+/** Returns the workflows of the project with the events that they make, oldest first. */
 export async function loadMakers(queries: Queries, projectId: string): Promise<Maker[]> {
   const { id, name, triggerEvent } = workflows
   const rows = await queries
@@ -71,7 +73,8 @@ async function loadChanges(queries: Queries, projectId: string): Promise<Map<str
   for (const step of steps) {
     const own = all.get(step.workflowId) ?? noChanges()
     all.set(step.workflowId, own)
-    // Also clicks and complaints: people make them, and they start workflows all the same.
+    // Clicks and complaints count too: people cause them, but they start workflows like other
+    // events.
     if (step.type === 'SEND_EMAIL') for (const name of MAIL_EVENTS) own.events.add(name)
     else addUpdate(own, step.config as UpdateContactConfig)
   }
@@ -106,8 +109,8 @@ async function loadSegments(queries: Queries, projectId: string): Promise<Asking
 }
 
 /**
- * Adds the events of segments that ask for what changes, and of segments that ask for those
- * segments.
+ * Returns the events with those of segments: of segments whose condition asks for something that
+ * changes, and of segments that ask for such segments.
  */
 function withSegments(
   { keys, columns, events }: Changes = noChanges(),
@@ -134,16 +137,19 @@ function withSegments(
   return makes
 }
 
-/** A workflow, and its event that starts the next one; the event of the last one starts the first. */
+/**
+ * A workflow of a cycle. `event`: starts the next workflow; the event of the last workflow starts
+ * the first.
+ */
 type Link = { name: string; event: string }
 export type Cycle = readonly Link[]
 
-/** More cycles would not help an author. */
+/** At most this many cycles are reported: more would not help an author. */
 const MAX_CYCLES = 10
 
 /**
- * The shortest cycles through the workflow, one for each workflow that it starts, which may be
- * itself.
+ * Returns the shortest cycles through the workflow: one for each workflow that it starts, which may
+ * be the workflow itself.
  */
 export function findCycles(makers: readonly Maker[], id: string): Cycle[] {
   const first = makers.find((maker) => maker.id === id)

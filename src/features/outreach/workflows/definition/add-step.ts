@@ -40,18 +40,18 @@ import { toTransitionRecord, viewStep } from './view.ts'
 type NewStep = {
   type: StepType
   name: string
-  /** Undefined: the step stands near those that it is joined to. */
+  /** Undefined: the step is placed near the steps that it is joined to. */
   position?: { x: number; y: number } | undefined
   config: unknown
-  /** Undefined: the template in the config, where older clients name it. */
+  /** Undefined: the template that the config names, as older clients do. */
   templateId?: string | null | undefined
 }
 
 type Deps = EditDeps & Pick<Base, 'outbound'>
 
-/** How far below the step before it a step without a position of its own stands. */
+/** A step without a given position is placed this far below the step before it. */
 const BELOW = 75
-/** Below the last step there is room for more. */
+/** A step that is added below the last step leaves room for a step between them. */
 const BELOW_LAST = 2 * BELOW
 
 type NewTransition = Edge & { priority: number }

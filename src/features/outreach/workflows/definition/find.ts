@@ -11,7 +11,7 @@ import {
 } from '../../../../store/schema/workflows.ts'
 import type { Queries } from '../../../../store/write/transaction.ts'
 
-/** Oldest first, without steps that were removed. */
+/** The steps and transitions of a workflow, oldest first. Removed steps are left out. */
 export type Definition = { steps: WorkflowStep[]; transitions: WorkflowTransition[] }
 
 /** A template of a SEND_EMAIL. */
@@ -31,7 +31,7 @@ export async function loadDefinition(queries: Queries, workflowId: string): Prom
   return { steps, transitions }
 }
 
-/** The templates of the steps that exist, by id. */
+/** Returns the templates of the steps by id; templates that were deleted are left out. */
 export async function loadTemplatesOf(
   queries: Queries,
   projectId: string,

@@ -56,7 +56,7 @@ const insertEdgeRow = statement((db) =>
   }),
 )
 
-/** Also brings back a step that was removed. */
+/** Updates the row of a step, and brings back a step that was removed. */
 const updateStepRow = statement((db) =>
   db
     .update(workflowSteps)
@@ -163,7 +163,7 @@ export function requireSendEmail(type: StepRow['type'], field: string): void {
 }
 
 /**
- * Returns the config to store: that of a TRIGGER follows the workflow.
+ * Returns the config to store. The config of a TRIGGER is made from the trigger of the workflow.
  * @throws AppError BAD_REQUEST for a TRIGGER that names another event
  */
 export function configToStore(

@@ -1,5 +1,6 @@
 /**
- * Workflows as the API returns them: one with its graph, and a project's list by page number or cursor.
+ * Turns workflows into records of the API: one workflow with its graph, and the list of a project
+ * by page number or cursor.
  */
 import { formatInstant, formatOptionalInstant } from '../../../../base/clock.ts'
 import { invalidField, tooLongText } from '../../../../base/errors.ts'
@@ -53,7 +54,7 @@ export function toWorkflowRecord(workflow: Workflow): WorkflowRecord {
   }
 }
 
-/** Reads the graph of a workflow and shows both. */
+/** Reads the graph of a workflow, and returns the record of the workflow with it. */
 export async function loadDetail(
   queries: Queries,
   workflow: Workflow,
@@ -63,7 +64,7 @@ export async function loadDetail(
   return { ...toWorkflowRecord(workflow), steps: await toStepRecords(queries, definition, viewer) }
 }
 
-/** A step among its neighbours. */
+/** Returns the record of a step with the transitions that lead to and from it. */
 export async function viewStep(
   queries: Queries,
   { workflowId, stepId }: { workflowId: string; stepId: string },
@@ -135,7 +136,7 @@ export async function loadWorkflowDetail(
 
 type WorkflowQuery = {
   projectId: string
-  /** Counts from 1, which is the default; in place of a cursor. */
+  /** The number of the page, 1 by default; not together with a cursor. */
   page?: number | undefined
   /** The cursor of an earlier page, or the id of its last workflow. */
   cursor?: string | undefined
@@ -216,7 +217,7 @@ function findPlace(deps: Deps, { projectId, sort, dir, cursor }: Ordered) {
   return parseSortedCursor(deps, 'workflows', { sort, dir, cursor, findSortKey })
 }
 
-/** The lines of a page and one more. */
+/** Finds the lines of a page, and one more. */
 function findLines(
   { store }: Deps,
   query: Ordered & { page: number; pageSize: number },

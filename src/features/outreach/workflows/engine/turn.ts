@@ -1,7 +1,7 @@
 /**
- * A turn of a workflow: its next due executions walk in one transaction. What each does, its step rows,
- * its position and the counts are written together, or not at all. Executions of chains begin when the line
- * has a place for them; those of a workflow that was disabled meanwhile never do.
+ * A turn of a workflow: its next due executions walk in one transaction. Their effects, step rows,
+ * positions and counts are written together, or not at all. Executions of chains begin when the
+ * line has a place for them; if their workflow was disabled meanwhile, they never begin.
  *
  * When a turn fails, its executions are tried one by one. One that fails alone, by a fault of the
  * program, ends as FAILED, so that it holds back no other. Any other fault, such as a full disk, ends nothing: the turn is tried again.
@@ -37,8 +37,9 @@ import {
 export type TurnDeps = StepDeps & Pick<Base, 'counters'> & { graphs: Graphs }
 
 /**
- * `walked`: the number of executions; `nextDueAt`: undefined if none of the workflow will be due.
- * `rendering`: the next turn waits for it; false if some values could not be rendered now.
+ * `walked`: the number of executions. `nextDueAt`: undefined if no execution of the workflow will
+ * be due. `rendering`: the workflow's next turn waits for this promise; it resolves to false if
+ * some values could not be rendered now.
  */
 export type TurnResult = {
   walked: number
@@ -47,16 +48,19 @@ export type TurnResult = {
   rendering?: Promise<boolean>
 }
 
-/** `isCrowded`: there is no room for what its steps may ask for, so it has walked nothing. */
+/**
+ * `isCrowded`: there is no room for the values that the steps may ask for, so the turn has walked
+ * nothing.
+ */
 type Written = TurnResult & { asked: readonly AskedValues[]; isCrowded?: boolean }
 
-/** After this time the rest of the executions waits for another turn. */
+/** After this time the executions that are left wait for another turn. */
 const MAX_TURN_MS = 25
 const MAX_LIGHT_MS = 5
-/** A turn for one execution, because others have failed with it. */
+/** The size of a turn for one execution, after a turn of several has failed. */
 const ALONE: TurnSize = { limit: 1, isHeavy: false }
 
-/** Held executions that a turn passes over: they take a few ms. */
+/** A turn passes over at most this many fenced executions, in a few ms. */
 const MAX_PASSED = 500
 
 const asking = new WeakMap<Graph, boolean>()
@@ -80,7 +84,7 @@ export async function takeTurn(deps: TurnDeps, key: TurnKey, size: TurnSize): Pr
   }
 }
 
-/** Begins to render what the turn has asked for. */
+/** Begins to render the values that the turn has asked for. */
 function begin(
   { values }: TurnDeps,
   key: TurnKey,
@@ -91,7 +95,10 @@ function begin(
   return asked.length === 0 ? turn : { ...turn, rendering }
 }
 
-/** `fail`: a step that fails instead of being made. */
+/**
+ * Walks and writes the turn in one transaction. `fail`: the step that is recorded as failed instead
+ * of being made.
+ */
 function write(
   deps: TurnDeps,
   key: TurnKey,
@@ -150,8 +157,8 @@ async function walkDue(
 }
 
 /**
- * Writes the contacts that steps have changed. These steps are over by now: a fault counts as that
- * of the first of them.
+ * Writes the contacts that steps have changed. These steps are over by now, so a fault is blamed on
+ * the first of them.
  */
 async function writeContacts(tx: Tx, changes: TurnChanges): Promise<void> {
   try {
@@ -174,7 +181,7 @@ function asksForValues(graph: Graph): boolean {
   return asks
 }
 
-/** Undefined for an execution that goes on. */
+/** Returns why an execution is cancelled; undefined for an execution that goes on. */
 function reasonToCancel(
   execution: DueExecution,
   { workflow, project }: { workflow: FoundWorkflow; project: Project },
@@ -185,7 +192,7 @@ function reasonToCancel(
   return isInLine(execution) && !workflow.isEnabled ? EXIT_REASONS.workflowDisabled : undefined
 }
 
-/** Whether the execution has begun, or begins now. */
+/** Returns whether the execution may walk: it has begun before, or it begins now. */
 async function mayWalk(
   tx: Tx,
   execution: DueExecution,

@@ -1,4 +1,4 @@
-/** Writes the rows of executions that start, or that say why they do not. */
+/** Inserts the rows of executions that start, and the rows that say why a contact did not start. */
 import { newId } from '../../../../store/ids.ts'
 import { type Workflow, workflowExecutions } from '../../../../store/schema/workflows.ts'
 import { parameter, statement } from '../../../../store/statement.ts'
@@ -17,7 +17,10 @@ export type Start = {
   context: Record<string, unknown> | null
   /** The event that starts the execution; null for other starts. */
   source: { id: string; seq: number } | null
-  /** Executions that led to the event; 0 for starts by a request, a schedule or a person. */
+  /**
+   * The number of executions that led to the event; 0 for starts by a request, a schedule or a
+   * person.
+   */
   depth: number
   at: number
 }
@@ -51,8 +54,8 @@ const insertExecution = statement((db) =>
 )
 
 /**
- * Starts executions that no rule holds back, in their order. Returns their ids; undefined for one whose event has
- * started an execution before.
+ * Starts the executions in their order; the caller has checked that no rule holds them back.
+ * Returns their ids; undefined where the event has started an execution before.
  */
 export async function insertExecutions(
   { workflowNotifier }: StartDeps,
@@ -78,12 +81,12 @@ export async function insertExecutions(
   return ids
 }
 
-/** A row that says why the contact does not walk. */
+/** Inserts a CANCELLED row that says why the contact does not walk. */
 export async function insertCancelled(tx: Tx, wanted: Wanted, reason: string): Promise<void> {
   await tx.execute(insertExecution, toRow(wanted, reason))
 }
 
-/** The event that an execution has begun. */
+/** Returns the event `workflow.started` of an execution. */
 export function startedEvent({
   workflow,
   executionId,

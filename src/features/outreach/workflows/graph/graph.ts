@@ -18,11 +18,11 @@ export type GraphTransition = Pick<
 
 export type Graph = {
   steps: ReadonlyMap<string, TypedStep>
-  /** By the step that they leave, in the order in which they are tried. */
+  /** The transitions by the step that they leave, in the order in which they are tried. */
   outgoing: ReadonlyMap<string, readonly GraphTransition[]>
 }
 
-/** How a step ended, as far as transitions ask. */
+/** The facts about the end of a step that decide which transition is followed. */
 export type StepResult = { branch?: string; waitOutcome?: WaitOutcome }
 
 /** Reads the graph of a workflow, without steps that were removed. */

@@ -18,7 +18,7 @@ export function isSecretHeader(name: string): boolean {
   return SECRET_NAME.test(name)
 }
 
-/** The config of any step as callers see it who see no secrets. */
+/** Returns the config of a step for callers that may not see secrets. */
 export function maskConfig(config: Config): Config {
   const { headers } = config
   if (!isObject(headers)) return config
@@ -48,7 +48,7 @@ type GivenHeaders = {
 }
 
 /**
- * The config with the stored values in the place of masks.
+ * Returns the config with the stored values in place of masks.
  * @throws AppError VALIDATION_ERROR for a mask without a stored value
  */
 export function unmaskConfig({ config, stored, path, seesSecrets }: GivenHeaders): Config {
@@ -76,7 +76,7 @@ function isMasked([name, value]: [string, unknown]): boolean {
   return value === MASK && isSecretHeader(name)
 }
 
-/** By lower-case name. */
+/** Returns the stored headers by their names in lower case. */
 function headersOf(stored: Config | undefined): Map<string, unknown> {
   const headers = stored?.headers
   if (!isObject(headers)) return new Map()
@@ -95,12 +95,12 @@ const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 /** RFC 9110 section 5.6.2 */
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
 const MAX_NAME_LENGTH = 255
-/** Headers of the connection, which the HTTP client sets. */
+/** Names of headers about the connection, which only the HTTP client sets. */
 const OWN_HEADERS: readonly string[] = [
   ...['host', 'content-length', 'transfer-encoding', 'connection', 'keep-alive', 'upgrade'],
   ...['te', 'trailer', 'expect'],
 ]
-/** Headers of the signature. */
+/** The beginning of the names of the headers for the signature. */
 const OWN_PREFIX = 'webhook-'
 const SCHEME = /^\s*([a-z][a-z0-9+.-]*):/i
 
@@ -123,7 +123,10 @@ export function readWebhook(fields: ConfigFields): WebhookConfig {
   }
 }
 
-/** The url; '' if it is wrong. The result of a template is checked when it is rendered. */
+/**
+ * Reads the url; '' if it is wrong. If the url is a template, its result is checked when it is
+ * rendered.
+ */
 function readUrl(fields: ConfigFields): string {
   const url = fields.text('url', { max: MAX_STEP_URL_LENGTH, isRequired: true })
   if (url === undefined) return ''

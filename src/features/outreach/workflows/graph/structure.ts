@@ -20,7 +20,9 @@ export type GraphStep = { id: string; type: StepType; config: unknown }
 
 export type Edge = Pick<WorkflowTransition, 'fromStepId' | 'toStepId' | 'condition' | 'waitOutcome'>
 
-/** A place for one transition of a step. */
+/**
+ * The place of a transition at the step that it leaves: each step has one transition in each place.
+ */
 export type Slot = Pick<Edge, 'condition' | 'waitOutcome'>
 
 const PLAIN: Slot = { condition: null, waitOutcome: null }
@@ -39,7 +41,7 @@ export function requireStructure(steps: readonly GraphStep[], edges: readonly Ed
   if (hasLoop(steps, edges)) throw wouldLoop(undefined)
 }
 
-/** Whether the graph may have one more transition. @throws AppError BAD_REQUEST */
+/** Checks that the graph may have one more transition. @throws AppError BAD_REQUEST */
 export function requireNewEdge(
   steps: ReadonlyMap<string, GraphStep>,
   edges: readonly (Edge & { id?: string })[],
@@ -56,7 +58,7 @@ export function requireNewEdge(
   if (reachableFrom([edge.toStepId], edges).has(edge.fromStepId)) throw wouldLoop(edge)
 }
 
-/** Whether the transitions of a step fit its config. @throws AppError BAD_REQUEST */
+/** Checks that the transitions of a step fit its config. @throws AppError BAD_REQUEST */
 export function requireFittingEdges(step: GraphStep, edges: readonly Edge[]): void {
   for (const edge of edges) {
     const fault = edge.fromStepId === step.id ? faultOfSlot(step, edge) : undefined
@@ -64,7 +66,7 @@ export function requireFittingEdges(step: GraphStep, edges: readonly Edge[]): vo
   }
 }
 
-/** The first place that is free for a transition of the step; undefined without one. */
+/** Returns the first place that is free for a transition of the step; undefined if none is free. */
 export function freeSlot(step: GraphStep, edges: readonly Edge[]): Slot | undefined {
   const taken = edges.filter(({ fromStepId }) => fromStepId === step.id)
   if (taken.some((edge) => slotKey(edge) === slotKey(PLAIN))) return undefined
@@ -72,12 +74,15 @@ export function freeSlot(step: GraphStep, edges: readonly Edge[]): Slot | undefi
   return slotsOf(step).find((slot) => !keys.has(slotKey(slot)))
 }
 
-/** The place at which an inserted step goes on; undefined for a step that nothing follows. */
+/**
+ * Returns the place of the transition by which an inserted step goes on; undefined for a step that
+ * nothing may follow.
+ */
 export function firstSlot(step: GraphStep): Slot | undefined {
   return slotsOf(step)[0]
 }
 
-/** The steps on all ways from `starts`, with `starts`. */
+/** Returns the ids of the steps that can be reached from `starts`, including `starts`. */
 export function reachableFrom(starts: Iterable<string>, edges: readonly Edge[]): Set<string> {
   const next = Map.groupBy(edges, ({ fromStepId }) => fromStepId)
   const reached = new Set(starts)
@@ -86,7 +91,10 @@ export function reachableFrom(starts: Iterable<string>, edges: readonly Edge[]):
   return reached
 }
 
-/** Removes steps without predecessors until none is left: those of a loop stay (Kahn). */
+/**
+ * Whether the graph has a loop. Steps without predecessors are removed one after another: if steps
+ * remain, they contain a loop (Kahn).
+ */
 export function hasLoop(steps: readonly Pick<GraphStep, 'id'>[], edges: readonly Edge[]): boolean {
   const next = Map.groupBy(edges, ({ fromStepId }) => fromStepId)
   const waitsFor = new Map<string, number>(steps.map(({ id }) => [id, 0]))
@@ -103,7 +111,7 @@ export function hasLoop(steps: readonly Pick<GraphStep, 'id'>[], edges: readonly
   return free.length < waitsFor.size
 }
 
-/** Equal for two transitions that take the same place of their step. */
+/** Returns a key that is equal for two transitions of a step in the same place. */
 export function slotKey({ condition, waitOutcome }: Slot): string {
   return JSON.stringify([condition?.branch ?? null, waitOutcome])
 }
@@ -164,7 +172,10 @@ function listed(branches: readonly string[]): string {
   return `the branches ${branches.map((branch) => `"${branch}"`).join(', ')}`
 }
 
-/** `leaving`: all transitions of one step. */
+/**
+ * Finds two transitions that take the same place, or a transition that must be the only one.
+ * `leaving`: all transitions of one step.
+ */
 function faultOfSlots(leaving: readonly Edge[]): { text: string; edge: Edge } | undefined {
   const taken = new Set<string>()
   for (const edge of leaving) {
@@ -188,7 +199,10 @@ function wouldLoop(edge: Edge | undefined): AppError {
   return badEdge('The transitions would form a loop.', edge)
 }
 
-/** `taken`: what stands in the place of a new transition, and whether it leads to the same step. */
+/**
+ * `taken`: the transition that is already in the place of the new one; `isThere`: whether it leads
+ * to the same step.
+ */
 function badEdge(
   text: string,
   edge: Edge | undefined,

@@ -61,7 +61,7 @@ const updateStep = statement((db) =>
     ),
 )
 
-/** A due time of 0 is due at once, also if the clock is set back. */
+/** Makes the execution due. A due time of 0 means at once, even if the clock is set back. */
 const setDue = statement(
   () => sql`update workflow_executions set due_at = 0
     where number = ${parameter('number')} and status in ('RUNNING', 'WAITING')`,
