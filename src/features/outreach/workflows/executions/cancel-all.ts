@@ -73,8 +73,8 @@ export const listUnsettledCancellations = statement<Unsettled>(
 )
 
 /**
- * Lists workflows of disabled projects that have active executions. Projects under reset are left
- * out, because the reset deletes these rows itself.
+ * Lists workflows of disabled projects that have active executions. Deleted workflows are left out,
+ * because their rows are being deleted.
  */
 export const listOfDisabled = statement<Pick<Workflow, 'id' | 'projectId'>>(
   () => sql`select workflows.id, workflows.project_id as "projectId"

@@ -1,7 +1,4 @@
-/**
- * Starts executions: one at the request of the project, or many for the contacts of events and bulk
- * starts.
- */
+/** Starts executions: one at the request of the project, or many for the contacts of events. */
 import { AppError } from '../../../../base/errors.ts'
 import type { ExecutionRecord } from '../../../../records/execution.ts'
 import { eachOf, jsonItem } from '../../../../store/dialect.ts'
