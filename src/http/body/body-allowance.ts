@@ -134,7 +134,7 @@ export function createBodyAllowance(limits: AllowanceLimits): BodyAllowance {
       return {
         growTo(bytes) {
           if (bytes <= FREE_BODY_BYTES || bytes <= (body?.bytes ?? 0)) return undefined
-          body ??= { limits: limitsOf(owner, limits), bytes: 0, growth: undefined }
+          body ??= { limits: bodyLimitsOf(owner, limits), bytes: 0, growth: undefined }
           return wait(body, bytes - body.bytes)
         },
         release() {
@@ -149,7 +149,7 @@ export function createBodyAllowance(limits: AllowanceLimits): BodyAllowance {
   }
 }
 
-function limitsOf({ address, key }: BodyOwner, limits: AllowanceLimits): MemoryLimit[] {
+function bodyLimitsOf({ address, key }: BodyOwner, limits: AllowanceLimits): MemoryLimit[] {
   const { addressBytes, keyBytes, totalBytes } = limits
   return [
     {

@@ -145,14 +145,14 @@ function takeBytes(
   const { maxBytes, sendContinue } = limits
   sendContinue()
   if (source === incoming && isShortAndThere(incoming)) {
-    const bytes: Buffer = incoming.read() ?? NOTHING
+    const bytes: Buffer = incoming.read() ?? EMPTY_BODY
     if (bytes.length > maxBytes) throw tooLarge(maxBytes)
     return bytes
   }
   return collect(incoming, source, limits)
 }
 
-const NOTHING = Buffer.alloc(0)
+const EMPTY_BODY = Buffer.alloc(0)
 
 function isShortAndThere({ complete, destroyed, readableLength }: IncomingMessage): boolean {
   return complete && !destroyed && readableLength <= FREE_BODY_BYTES

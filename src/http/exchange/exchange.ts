@@ -24,7 +24,7 @@ import { waitingClient } from '../server/client-gone.ts'
 import { sendContinueFor } from '../server/unread-body.ts'
 import type { AnswerAllowance, AnswerShare } from './answer-allowance.ts'
 import type { Compressor } from './compression/compress.ts'
-import { type Coding, chooseCoding } from './compression/compressed-routes.ts'
+import { type ContentCoding, chooseCoding } from './compression/compressed-routes.ts'
 import type { FindOtherHost } from './own-host.ts'
 import { isFromOtherSite } from './same-origin.ts'
 import type { Traffic } from './traffic.ts'
@@ -77,7 +77,7 @@ export type Exchange = RoutedRequest & {
   readers: number
   stream: BodyStream | undefined
   /** The content coding of the answer; undefined for an answer that is not compressed. */
-  coding: Coding | undefined
+  coding: ContentCoding | undefined
   headers: Record<string, string>
   /** Values of Set-Cookie header fields. */
   cookies: string[]
@@ -128,7 +128,7 @@ export function openExchange(deps: ExchangeDeps, route: Route, request: RoutedRe
   }
   const { takesStream } = route
   if (takesStream !== undefined) {
-    const growTo = (bytes: number) => shareOf(deps, exchange).growTo(bytes)
+    const growTo = (bytes: number) => bodyShareOf(deps, exchange).growTo(bytes)
     const memory = takesStream.isKept ? { growTo } : {}
     const sendContinue = () => sendContinueFor(incoming, outgoing)
     exchange.stream = openBody(incoming, { stopping, sendContinue, ...memory })
@@ -152,7 +152,7 @@ function lineOf({ caller, address }: Exchange): string {
 }
 
 /** Opens the body's share of memory, whose limits depend on the address and the caller. */
-export function shareOf({ bodies }: ExchangeDeps, exchange: Exchange): BodyShare {
+export function bodyShareOf({ bodies }: ExchangeDeps, exchange: Exchange): BodyShare {
   const { address, caller } = exchange
   exchange.share ??= bodies.open({ address, key: caller === null ? null : callerName(caller) })
   return exchange.share
@@ -162,7 +162,7 @@ export function shareOf({ bodies }: ExchangeDeps, exchange: Exchange): BodyShare
  * Opens the answer's share of memory. The share is freed once the client has the answer or has
  * left, and no running work still reads for the answer.
  */
-export function answerOf({ answers }: ExchangeDeps, exchange: Exchange): AnswerShare {
+export function answerShareOf({ answers }: ExchangeDeps, exchange: Exchange): AnswerShare {
   const { address, caller, outgoing } = exchange
   if (exchange.answer !== undefined) return exchange.answer
   const owner = projectOf(caller)?.id ?? (caller === null ? null : callerName(caller))

@@ -8,7 +8,7 @@ import type { Listing } from '../../features/ground/listing.ts'
 import { nextTurn } from '../../work/loop-turns.ts'
 import { type HttpResponse, json } from '../response.ts'
 import type { RawCall } from '../route.ts'
-import { isShort, lengthOf, PIECE_LENGTH, piecesOf } from './json-pieces.ts'
+import { isShort, JSON_PIECE_LENGTH, jsonLengthOf, jsonPiecesOf } from './json-pieces.ts'
 
 /** The memory of a list while it is sent: its lines, pieces of its text in several buffers, and small slices. */
 export const LIST_ANSWER_BYTES = 512 * 1024
@@ -27,7 +27,7 @@ const FRAME_BYTES = 4 * 1024
 const ITEM_LEVELS = 2
 
 /** A list of up to two pieces is sent as a whole. */
-const WHOLE_LENGTH = 2 * PIECE_LENGTH
+const WHOLE_LENGTH = 2 * JSON_PIECE_LENGTH
 
 type Memory = Pick<RawCall, 'reserve'>
 /**
@@ -87,7 +87,7 @@ async function listResponse<Item, End extends object>(
   list: List<Item, End>,
 ): Promise<HttpResponse> {
   // Slices and `before` count twice: as rows and as text.
-  const ofBefore = list.before === undefined ? 0 : lengthOf(list.before)
+  const ofBefore = list.before === undefined ? 0 : jsonLengthOf(list.before)
   const ofCopy = isKept(list) ? Math.max(list.maxBytes / 2, list.listing.sliceBytes) : 0
   const needed = PIECES_BYTES + 2 * (list.listing.sliceBytes + ofBefore) + ofCopy
   await call.reserve(Math.max(LIST_ANSWER_BYTES, needed))
@@ -200,16 +200,16 @@ async function serialize(item: unknown): Promise<{ texts: string[]; bytes: numbe
   return { texts, bytes }
 }
 
-/** The JSON of an item in texts of about PIECE_LENGTH. */
+/** The JSON of an item in texts of about JSON_PIECE_LENGTH. */
 function* textsOf(item: unknown): Generator<string> {
   if (isShort(item)) {
     yield JSON.stringify(item)
     return
   }
   let text = ''
-  for (const piece of piecesOf(item, ITEM_LEVELS)) {
+  for (const piece of jsonPiecesOf(item, ITEM_LEVELS)) {
     text += piece
-    if (text.length < PIECE_LENGTH) continue
+    if (text.length < JSON_PIECE_LENGTH) continue
     yield text
     text = ''
   }
@@ -221,7 +221,7 @@ function* membersOf(before: object): Generator<string> {
   for (const [name, value] of Object.entries(before)) {
     if (value === undefined) continue
     yield `${JSON.stringify(name)}:`
-    yield* piecesOf(value, ITEM_LEVELS)
+    yield* jsonPiecesOf(value, ITEM_LEVELS)
     yield ','
   }
 }
@@ -240,7 +240,7 @@ async function* toPieces(
   try {
     let piece = begun.join('')
     for (;;) {
-      if (piece.length >= PIECE_LENGTH) {
+      if (piece.length >= JSON_PIECE_LENGTH) {
         yield Buffer.from(piece)
         piece = ''
       }

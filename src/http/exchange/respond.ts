@@ -28,14 +28,14 @@ import { FREE_ANSWER_BYTES } from './answer-allowance.ts'
 import { COMPRESSION_BYTES } from './compression/compress-pieces.ts'
 import { errorResponse, logError, toAppError } from './error-response.ts'
 import {
-  answerOf,
+  answerShareOf,
+  bodyShareOf,
   type Exchange,
   type ExchangeDeps,
   openExchange,
   type RoutedRequest,
   recordRequest,
   runForExchange,
-  shareOf,
   whileReading,
 } from './exchange.ts'
 import { idempotentPath } from './key-rights.ts'
@@ -111,7 +111,7 @@ async function runExchange(deps: ExchangeDeps, exchange: Exchange): Promise<Http
   const { answerBytes, answerLimits } = route
   if (answerBytes > 0) {
     const bytes = answerBytes + compressionBytes(exchange)
-    await answerOf(deps, exchange).reserve(bytes, answerLimits)
+    await answerShareOf(deps, exchange).reserve(bytes, answerLimits)
   }
   const call = toCall(deps, exchange, { body, idempotencyKey })
   const response = await whileReading(exchange, () =>
@@ -191,7 +191,7 @@ function bodyLimits(deps: ExchangeDeps, exchange: Exchange, maxBytes: number): B
   const { incoming, outgoing } = exchange
   return {
     maxBytes,
-    share: shareOf(deps, exchange),
+    share: bodyShareOf(deps, exchange),
     sendContinue: () => sendContinueFor(incoming, outgoing),
   }
 }
@@ -247,7 +247,7 @@ function addWarning({ warnings }: Exchange, warning: FieldWarning): void {
  */
 async function reserve(deps: ExchangeDeps, exchange: Exchange, wanted: number): Promise<void> {
   const bytes = wanted + compressionBytes(exchange)
-  const answer = answerOf(deps, exchange)
+  const answer = answerShareOf(deps, exchange)
   if (currentOwner().hasChanged === true) answer.resize(bytes)
   else await answer.reserve(bytes, exchange.route.answerLimits)
 }
@@ -349,6 +349,6 @@ function inPieces({ incoming }: Exchange, response: HttpResponse): HttpResponse 
  */
 function keepShare(deps: ExchangeDeps, exchange: Exchange, sizeBytes: number): void {
   const { answer } = exchange
-  if (sizeBytes > FREE_ANSWER_BYTES) answerOf(deps, exchange).resize(sizeBytes)
+  if (sizeBytes > FREE_ANSWER_BYTES) answerShareOf(deps, exchange).resize(sizeBytes)
   else answer?.resize(0)
 }

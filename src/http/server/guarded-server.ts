@@ -37,7 +37,7 @@ import { createRequestPipelines, type RequestPipelines } from './pipelined-reque
 import { writeRefusal } from './raw-response.ts'
 import { leaveBodiesToReaders, respondAndLinger } from './unread-body.ts'
 
-export type Guards = {
+export type ListenerGuards = {
   isTls: boolean
   connections: ConnectionLimits
   maxHeaderBytes: number
@@ -62,7 +62,7 @@ type Pending = Pick<RequestPipelines, 'pendingRequests'>
 
 export function createGuardedServer(
   deps: Pick<Core, 'now' | 'counters'>,
-  guards: Guards,
+  guards: ListenerGuards,
   handle: RequestListener,
 ): GuardedServer {
   const handleKnown = refuseTransferCodings(deps, handle)

@@ -23,7 +23,7 @@ import { createApi } from '../api.ts'
 import { REQUEST_TIMEOUT_MS } from '../body/body-pace.ts'
 import { createAddressList, plainAddress } from './client-address.ts'
 import type { ConnectionLimits, Connections } from './connections.ts'
-import { createGuardedServer, type Guards } from './guarded-server.ts'
+import { createGuardedServer, type ListenerGuards } from './guarded-server.ts'
 import { writeRefusal } from './raw-response.ts'
 
 type HttpDeps = {
@@ -82,7 +82,7 @@ export async function startHttp(deps: HttpDeps): Promise<HttpServer> {
       running.end()
     }
   }
-  const guards: Guards = {
+  const guards: ListenerGuards = {
     ...{ isTls: core.config.http.tls !== null, connections: connectionLimits(core) },
     ...{ maxHeaderBytes: MAX_HEADER_BYTES, headMs: HEAD_MS, requestMs: REQUEST_TIMEOUT_MS },
     ...{ keepAliveMs: KEEP_ALIVE_MS, maxRequests: Number.POSITIVE_INFINITY },

@@ -27,7 +27,7 @@ import {
 import {
   type CampaignChanges,
   checkCampaignFields,
-  EVERYBODY,
+  EVERYBODY_AUDIENCE,
   readAudience,
   requireAudience,
   scheduleBySending,
@@ -77,7 +77,7 @@ export async function createCampaign(
   // The fields that come from the template are not checked again: they were checked when the
   // template was saved, by the rules of that time.
   await checkCampaignFields(deps, given)
-  const audience = readAudience(EVERYBODY, fields)
+  const audience = readAudience(EVERYBODY_AUDIENCE, fields)
   const id = newId()
   const at = deps.now()
   await deps.store.write(async (tx) => {

@@ -42,7 +42,7 @@ type RetryState = { retried: number; full: number | undefined; after: number }
 type FailedEmail = { id: string; number: number; createdAt: number }
 
 const PACE: Pace = { first: 50, max: 1_000, batchMs: 8, rest: { times: 2 } }
-const NOTHING: RetryState = { retried: 0, full: undefined, after: 0 }
+const FIRST_RETRY_STATE: RetryState = { retried: 0, full: undefined, after: 0 }
 
 /**
  * A page of emails to retry, in the order of their rows. That is the order in which they were
@@ -92,7 +92,7 @@ export async function retryFailed(deps: Deps, key: CampaignKey): Promise<number>
   const { retried, full } = await sweepRows(
     deps,
     { pace: PACE, heavyFor: key.projectId },
-    { from: NOTHING, find: createFinder(deps, key.id), change: retryBatch },
+    { from: FIRST_RETRY_STATE, find: createFinder(deps, key.id), change: retryBatch },
   )
   if (retried === 0 && full !== undefined) await refuseRetry(deps, key, full)
   if (retried > 0) {

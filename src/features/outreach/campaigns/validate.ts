@@ -35,7 +35,11 @@ export type Audience = Pick<Campaign, 'audienceType' | 'segmentId'> & {
  * The audience that a new campaign begins with: the fields of a request are read as a change of
  * this audience.
  */
-export const EVERYBODY: Audience = { audienceType: 'ALL', segmentId: null, audienceCondition: null }
+export const EVERYBODY_AUDIENCE: Audience = {
+  audienceType: 'ALL',
+  segmentId: null,
+  audienceCondition: null,
+}
 
 /** A field that narrows an audience, and the type that it fits. */
 const NARROWINGS = [

@@ -14,7 +14,7 @@ import { faultInServiceName } from '../../ground/conditions/service-name.ts'
 import { listNames } from '../../ground/events/names.ts'
 import { OWN_EVENTS } from '../../ground/events/reserved.ts'
 
-const ANY = '*'
+const ANY_EVENT = '*'
 const MAX_SHOWN = 60
 const ANY_SUFFIX = '.*'
 
@@ -38,7 +38,7 @@ const MAX_NAMES = 1_000
  * the whole text or its last part.
  */
 export function faultInPattern(text: string): string | undefined {
-  if (text === ANY) return undefined
+  if (text === ANY_EVENT) return undefined
   const isPattern = text.endsWith(ANY_SUFFIX)
   const name = isPattern ? text.slice(0, -ANY_SUFFIX.length) : text
   if (name === '' || name.includes('*')) {
@@ -51,7 +51,7 @@ export function faultInPattern(text: string): string | undefined {
 }
 
 export function createEventMatcher(patterns: readonly string[]): (name: string) => boolean {
-  if (patterns.includes(ANY)) return () => true
+  if (patterns.includes(ANY_EVENT)) return () => true
   const isPrefix = (text: string) => text.endsWith(ANY_SUFFIX)
   const prefixes = patterns.filter(isPrefix).map((text) => text.slice(0, -1))
   const names = new Set(patterns.filter((text) => !isPrefix(text)).map(storedEventName))

@@ -30,7 +30,7 @@ type Matcher = Pick<WebhookEndpoint, 'id' | 'projectId' | 'afterSeq'> & {
  * The most rows of one transaction, which take about 10 ms. One event makes at most as many rows as
  * its project has endpoints.
  */
-export const MAX_ROWS = 500
+export const MAX_DELIVERY_ROWS = 500
 
 const listEndpoints = statement((db) =>
   db
@@ -82,7 +82,7 @@ async function makeDeliveries(
   let last: UrgentEvent | undefined
   for (const event of batch) {
     const own = wanting(event)
-    if (made.length > 0 && made.length + own.length > MAX_ROWS) break
+    if (made.length > 0 && made.length + own.length > MAX_DELIVERY_ROWS) break
     for (const endpoint of own) made.push({ endpoint, event })
     last = event
   }

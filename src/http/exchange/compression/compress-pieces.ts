@@ -10,7 +10,7 @@ import {
   createGzip,
   type Gzip,
 } from 'node:zlib'
-import type { Coding } from './compressed-routes.ts'
+import type { ContentCoding } from './compressed-routes.ts'
 
 /** The memory of one compression. */
 export const COMPRESSION_BYTES = 1024 * 1024
@@ -27,12 +27,15 @@ export const BROTLI_OPTIONS = { params: BROTLI_PARAMS }
 
 export function compressPieces(
   pieces: AsyncIterable<Uint8Array>,
-  coding: Coding,
+  coding: ContentCoding,
 ): AsyncIterable<Uint8Array> {
   return { [Symbol.asyncIterator]: () => compressing(pieces[Symbol.asyncIterator](), coding) }
 }
 
-function compressing(source: AsyncIterator<Uint8Array>, coding: Coding): AsyncIterator<Uint8Array> {
+function compressing(
+  source: AsyncIterator<Uint8Array>,
+  coding: ContentCoding,
+): AsyncIterator<Uint8Array> {
   /** The compressor is made with the first piece, because it has memory of its own. */
   let compressor: Compressor | undefined
   let isOver = false
@@ -80,7 +83,7 @@ type Compressor = {
   stop(): void
 }
 
-function startCompressor(coding: Coding): Compressor {
+function startCompressor(coding: ContentCoding): Compressor {
   const stream: Gzip | BrotliCompress =
     coding === 'br' ? createBrotliCompress(BROTLI_OPTIONS) : createGzip(GZIP_OPTIONS)
   const flushKind = coding === 'br' ? constants.BROTLI_OPERATION_FLUSH : constants.Z_SYNC_FLUSH

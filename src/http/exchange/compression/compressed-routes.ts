@@ -30,10 +30,10 @@ const SECRET: readonly string[] = [
   ...['/analytics/links', '/campaigns/:id/links'],
 ]
 
-export type Coding = 'br' | 'gzip'
+export type ContentCoding = 'br' | 'gzip'
 
 /** The content codings, the preferred one first. */
-const CODINGS: readonly Coding[] = ['br', 'gzip']
+const CODINGS: readonly ContentCoding[] = ['br', 'gzip']
 
 export function mayCompress({
   method,
@@ -55,7 +55,7 @@ export function mayCompress({
  * Chooses the content coding of an answer (RFC 9110, section 12.5.3); undefined for an answer without coding.
  * `accepted`: the `Accept-Encoding` of the request.
  */
-export function chooseCoding(accepted: string | string[] | undefined): Coding | undefined {
+export function chooseCoding(accepted: string | string[] | undefined): ContentCoding | undefined {
   if (accepted === undefined || accepted.length === 0) return undefined
   const ranges = parseAccept(String(accepted)).map(({ type, q }) => ({
     type: type.toLowerCase(),

@@ -117,8 +117,8 @@ const STRETCHES = [1_000, 4_000, 15_000, 30_000]
 const EXPORTED_AT_ONCE = 1_000
 const EXPORT_STRETCH = 5_000
 
-const EVERY = sql`true`
-const latest = sql`case status when 'CLICKED' then clicked_at when 'OPENED' then opened_at
+const EVERY_EMAIL = sql`true`
+const statusReachedAt = sql`case status when 'CLICKED' then clicked_at when 'OPENED' then opened_at
   when 'COMPLAINED' then complained_at when 'BOUNCED' then bounced_at
   when 'DELIVERED' then delivered_at when 'SENT' then sent_at end`
 const unsubscribedAt = sql`(select max(events.created_at) from events ${indexedBy('events_contact')}
@@ -159,7 +159,7 @@ function path({ name, index, where, key, filter, at }: PathFacts): RecipientPath
 }
 
 const walk = (filter: SQL, at: SQL) =>
-  path({ name: 'all', index: 'emails_campaign', where: EVERY, key: 'contact', filter, at })
+  path({ name: 'all', index: 'emails_campaign', where: EVERY_EMAIL, key: 'contact', filter, at })
 const onShelf = (shelf: Shelf, filter: SQL, at: SQL) =>
   path({
     ...{ name: shelf, index: 'emails_campaign_shelf', where: onShelves(shelf) },
@@ -168,24 +168,24 @@ const onShelf = (shelf: Shelf, filter: SQL, at: SQL) =>
 
 const PENDING = ['deferred', 'queued', 'held', 'paused', 'pausedUntried'] as const
 /** A path that only older cursors have. */
-const SENDING = 'sending'
+const FORMER_SENDING = 'sending'
 /** The names of paths by their place in older cursors. */
-const FORMER_PENDING = [SENDING, 'deferred', 'queued', 'held', 'paused']
+const FORMER_PENDING = [FORMER_SENDING, 'deferred', 'queued', 'held', 'paused']
 
-const ALL: readonly RecipientPath[] = [walk(EVERY, latest)]
-const PATHS: Record<RecipientOutcome, readonly RecipientPath[]> = {
+const ALL_RECIPIENTS: readonly RecipientPath[] = [walk(EVERY_EMAIL, statusReachedAt)]
+const OUTCOME_PATHS: Record<RecipientOutcome, readonly RecipientPath[]> = {
   delivered: [walk(sql`delivered_at is not null and bounced_at is null`, sql`delivered_at`)],
   opened: [walk(sql`opened_at is not null`, sql`opened_at`)],
   clicked: [walk(sql`clicked_at is not null`, sql`clicked_at`)],
-  bounced: [onShelf('bounced', EVERY, sql`bounced_at`)],
-  complained: [onShelf('complained', EVERY, sql`complained_at`)],
+  bounced: [onShelf('bounced', EVERY_EMAIL, sql`bounced_at`)],
+  complained: [onShelf('complained', EVERY_EMAIL, sql`complained_at`)],
   unsubscribed: [walk(sql`figures & ${UNSUBSCRIBED_FIGURE} <> 0`, unsubscribedAt)],
   failed: [onShelf('failed', sql`${IS_UNSUBSCRIBED} is not true`, sql`updated_at`)],
   skipped: [
-    onShelf('suppressed', EVERY, sql`updated_at`),
+    onShelf('suppressed', EVERY_EMAIL, sql`updated_at`),
     onShelf('failed', IS_UNSUBSCRIBED, sql`updated_at`),
   ],
-  pending: PENDING.map((shelf) => onShelf(shelf, EVERY, sql`updated_at`)),
+  pending: PENDING.map((shelf) => onShelf(shelf, EVERY_EMAIL, sql`updated_at`)),
 }
 
 type RecipientQuery = CampaignKey & {
@@ -276,7 +276,7 @@ export async function* walkOutcomeRecipients(
 }
 
 function pathsOf(outcome: RecipientOutcome | undefined): readonly RecipientPath[] {
-  return outcome === undefined ? ALL : PATHS[outcome]
+  return outcome === undefined ? ALL_RECIPIENTS : OUTCOME_PATHS[outcome]
 }
 
 /** `isFull`: as many rows were found as were wanted, and more match. */
@@ -354,7 +354,7 @@ function readPosition(
   const name = typeof sealed === 'string' ? sealed : formerName(paths, sealed)
   // In older cursors, emails that are being sent had a path of their own, the first one; now the
   // other paths include them.
-  if (name === SENDING) return { path: 0, after: '' }
+  if (name === FORMER_SENDING) return { path: 0, after: '' }
   const at = paths.findIndex((each) => each.name === name)
   const isOfPath = after === '' || isUuid(after) === (paths[at]?.key === 'contact')
   if (at === -1 || !isOfPath) throw unknownCursor()
@@ -362,7 +362,7 @@ function readPosition(
 }
 
 function formerName(paths: readonly RecipientPath[], position: number): string | undefined {
-  return paths === PATHS.pending ? FORMER_PENDING[position] : paths[position]?.name
+  return paths === OUTCOME_PATHS.pending ? FORMER_PENDING[position] : paths[position]?.name
 }
 
 function toExported(row: RecipientRow): ExportedRecipient {

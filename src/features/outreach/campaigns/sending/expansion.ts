@@ -11,7 +11,7 @@ import { pauseInTx } from '../stopping.ts'
 import type { ActiveCampaign } from './active.ts'
 import { planSending, type SendingPlan } from './plan.ts'
 import {
-  mayGet,
+  mayGetCampaign,
   type StretchContact,
   type StretchDeps,
   toStretchContact,
@@ -52,7 +52,7 @@ type Pass = {
   isFull: boolean
 }
 
-const NOTHING: Pass = { inserted: 0, isReading: false, isFull: false }
+const EMPTY_PASS: Pass = { inserted: 0, isReading: false, isFull: false }
 
 type ContactReading = {
   plan: SendingPlan
@@ -124,13 +124,13 @@ export function createExpansion(
   async function advance(campaign: ActiveCampaign, limit: number): Promise<Pass> {
     const from = reading ?? (await open(campaign))
     reading = undefined
-    if (from === undefined) return NOTHING
+    if (from === undefined) return EMPTY_PASS
     from.page ??= from.pages.take()
     if (from.page === undefined) {
       reading = from
-      return { ...NOTHING, isReading: true }
+      return { ...EMPTY_PASS, isReading: true }
     }
-    if (ageOf(from.page.readAt) > MAX_AGE_MS) return NOTHING
+    if (ageOf(from.page.readAt) > MAX_AGE_MS) return EMPTY_PASS
     return writePage(from, limit)
   }
 
@@ -145,7 +145,7 @@ function takeFitting(
 ): readonly StretchContact[] {
   let left = limit
   for (const [index, contact] of contacts.entries()) {
-    if (!mayGet(plan, contact)) continue
+    if (!mayGetCampaign(plan, contact)) continue
     if (left <= 0) return contacts.slice(0, index)
     left -= 1
   }

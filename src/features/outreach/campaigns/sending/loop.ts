@@ -25,7 +25,7 @@ import {
   listSending,
 } from './active.ts'
 import { createExpansion, type Expansion, type ExpansionDeps } from './expansion.ts'
-import { countSlots, createRoom, type Room, type RoomDeps, releasePaced } from './pace.ts'
+import { countSlots, createQueueRoom, type QueueRoom, type RoomDeps, releasePaced } from './pace.ts'
 
 export type CampaignsDeps = ExpansionDeps & RoomDeps & Pick<Base, 'disk'>
 
@@ -39,7 +39,7 @@ const FULL_MS = 250
  * emails. The campaign then rests for `REST_FACTOR` times the time of the pass (at most
  * `MAX_REST_MS`), multiplied by the number of campaigns that are being made.
  */
-const AMPLE = 2_000
+const AMPLE_DUE_EMAILS = 2_000
 const BRIEF_PASS = 500
 const REST_FACTOR = 3
 const MAX_REST_MS = 250
@@ -49,7 +49,7 @@ type MakingState = { expansion: Expansion; restUntil: number }
 
 type LoopState = {
   deps: CampaignsDeps
-  room: Room
+  room: QueueRoom
   making: Map<string, MakingState>
   loop: LoopRun
 }
@@ -61,7 +61,7 @@ const findWaiting = statement<{ isWaiting: number }>(
 )
 
 export function startCampaigns(deps: CampaignsDeps): Loop {
-  const room = createRoom(deps)
+  const room = createQueueRoom(deps)
   const making = new Map<string, MakingState>()
   return startLoop({
     run: (loop) => runRound({ deps, room, making, loop }),
@@ -115,7 +115,7 @@ async function makePass(
   const unused = await findUnused(deps, campaign)
   const free = await room.free(campaign.projectId)
   if (free === 0) return FULL_MS
-  const isAmple = room.due(campaign.projectId) >= AMPLE
+  const isAmple = room.due(campaign.projectId) >= AMPLE_DUE_EMAILS
   const begunAt = performance.now()
   const limit = Math.min(
     slots,

@@ -37,7 +37,7 @@ const BATCH = 200
 
 export type RoomDeps = Pick<Base, 'store' | 'config' | 'outbound' | 'now'>
 
-export type Room = {
+export type QueueRoom = {
   /** How many emails the campaigns of a project may make now. */
   free(projectId: string): Promise<number>
   /** How many emails of the project's campaigns are due, as of the last `free`; 0 without a bound. */
@@ -46,9 +46,9 @@ export type Room = {
   took(projectId: string, count: number): void
 }
 
-type Ahead = { ready: number; all: number; due: number }
+type EmailsAhead = { ready: number; all: number; due: number }
 
-const NONE: Ahead = { ready: 0, all: 0, due: 0 }
+const NO_EMAILS_AHEAD: EmailsAhead = { ready: 0, all: 0, due: 0 }
 
 const COUNT_EVERY_MS = 1_000
 
@@ -87,7 +87,7 @@ export function countSlots(
   now: number,
 ): { slots: number; waitMs: number } {
   if (maxPerHour === null) return { slots: Number.POSITIVE_INFINITY, waitMs: 0 }
-  const start = startOf({ maxPerHour, pacedAt }, now)
+  const start = nextSlotStart({ maxPerHour, pacedAt }, now)
   const slots = Math.floor(((now + AHEAD_MS - start) * maxPerHour) / HOUR_MS) + 1
   return { slots: Math.max(0, slots), waitMs: Math.max(0, start - AHEAD_MS - now) }
 }
@@ -98,7 +98,7 @@ export function slotsOf(
   { count, now }: { count: number; now: number },
 ): { dueAt: (index: number) => number; pacedAt: number } {
   if (maxPerHour === null) return { dueAt: () => now, pacedAt }
-  const start = startOf({ maxPerHour, pacedAt }, now)
+  const start = nextSlotStart({ maxPerHour, pacedAt }, now)
   const dueAt = (index: number) => Math.ceil(start + (index * HOUR_MS) / maxPerHour)
   return { dueAt, pacedAt: dueAt(count) }
 }
@@ -119,7 +119,7 @@ export function restartPace(
  * begins at most one interval later. A later start was given under a lower `maxPerHour`, or by a
  * clock that was ahead: the end of that minute takes its place.
  */
-function startOf(
+function nextSlotStart(
   { maxPerHour, pacedAt }: { maxPerHour: number; pacedAt: number },
   now: number,
 ): number {
@@ -162,9 +162,12 @@ async function releaseSome({ now, queueNotifier }: ReleaseDeps, tx: Tx, id: stri
   tx.afterCommit(() => notifyReleased(queueNotifier, released))
 }
 
-export function createRoom(deps: RoomDeps, clock: () => number = () => performance.now()): Room {
+export function createQueueRoom(
+  deps: RoomDeps,
+  clock: () => number = () => performance.now(),
+): QueueRoom {
   const { rowsAhead } = deps.config.campaigns
-  let counted = new Map<string, Ahead>()
+  let counted = new Map<string, EmailsAhead>()
   let countedAt = Number.NEGATIVE_INFINITY
 
   async function free(projectId: string): Promise<number> {
@@ -173,29 +176,29 @@ export function createRoom(deps: RoomDeps, clock: () => number = () => performan
       counted = await countAhead(deps)
       countedAt = clock()
     }
-    const { ready, all } = counted.get(projectId) ?? NONE
+    const { ready, all } = counted.get(projectId) ?? NO_EMAILS_AHEAD
     return Math.max(0, Math.min(rowsAhead - ready, ALL_BOUNDS * rowsAhead - all))
   }
 
   function took(projectId: string, count: number): void {
     if (rowsAhead === 0) return
-    const { ready, all, due } = counted.get(projectId) ?? NONE
+    const { ready, all, due } = counted.get(projectId) ?? NO_EMAILS_AHEAD
     counted.set(projectId, { ready: ready + count, all: all + count, due: due + count })
   }
 
   return { free, due: (projectId) => counted.get(projectId)?.due ?? 0, took }
 }
 
-async function countAhead({ store, outbound, now }: RoomDeps): Promise<Map<string, Ahead>> {
-  const counted = new Map<string, Ahead>()
+async function countAhead({ store, outbound, now }: RoomDeps): Promise<Map<string, EmailsAhead>> {
+  const counted = new Map<string, EmailsAhead>()
   for (const lane of await store.scan.list(countLanes, { now: now() })) {
     const { domain, projectId, emails } = lane
-    const { ready, all, due } = counted.get(projectId) ?? NONE
+    const { ready, all, due } = counted.get(projectId) ?? NO_EMAILS_AHEAD
     const more = canTakeMail(outbound, outbound.siteOf(domain)) ? emails : 0
     counted.set(projectId, { ready: ready + more, all: all + emails, due: due + lane.due })
   }
   for (const { projectId, emails } of await store.scan.list(countHeld)) {
-    const ahead = counted.get(projectId) ?? NONE
+    const ahead = counted.get(projectId) ?? NO_EMAILS_AHEAD
     counted.set(projectId, { ...ahead, all: ahead.all + emails })
   }
   return counted

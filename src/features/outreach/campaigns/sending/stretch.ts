@@ -51,7 +51,7 @@ export type StretchContact = {
  * `upTo`: after the stretch, all contacts up to this number are done. `isLast`: no contact is left
  * after it.
  */
-export type Stretch = { contacts: readonly StretchContact[]; upTo: number; isLast: boolean }
+export type CampaignStretch = { contacts: readonly StretchContact[]; upTo: number; isLast: boolean }
 
 /** `inserted`: the number of rows; `tookMs`: the time of the transaction. */
 type WrittenStretch = { inserted: number; tookMs: number }
@@ -64,7 +64,7 @@ type WrittenStretch = { inserted: number; tookMs: number }
 export function writeStretch(
   deps: StretchDeps,
   plan: SendingPlan,
-  { after, ...stretch }: Stretch & { after: number },
+  { after, ...stretch }: CampaignStretch & { after: number },
 ): Promise<WrittenStretch | undefined> {
   const { id, projectId } = plan.campaign
   const write = async (tx: Tx) => {
@@ -75,7 +75,7 @@ export function writeStretch(
     const { project } = plan
     const at = deps.now()
     const category = categoryOf(plan.sourceType)
-    const count = stretch.contacts.filter((contact) => mayGet(plan, contact)).length
+    const count = stretch.contacts.filter((contact) => mayGetCampaign(plan, contact)).length
     if (count > (await findAllowance(deps, tx, { project, at }))) return undefined
     const use = await findUse(deps, tx, { projectId, at })
     if (use === undefined || count > allowanceOf(deps, use, category)) return undefined
@@ -91,7 +91,7 @@ export function writeStretch(
 /**
  * Whether the contact gets the campaign. A contact who does not may still get a row that says why.
  */
-export function mayGet(
+export function mayGetCampaign(
   { isForAll }: Pick<SendingPlan, 'isForAll'>,
   { subscribed }: Pick<StretchContact, 'subscribed'>,
 ): boolean {
@@ -107,9 +107,9 @@ async function writeRows(
     active,
     stretch,
     at,
-  }: { plan: SendingPlan; active: ActiveCampaign; stretch: Stretch; at: number },
+  }: { plan: SendingPlan; active: ActiveCampaign; stretch: CampaignStretch; at: number },
 ): Promise<{ inserted: number; suppressed: number }> {
-  const isWanted = (contact: StretchContact) => mayGet(plan, contact)
+  const isWanted = (contact: StretchContact) => mayGetCampaign(plan, contact)
   const wanted = stretch.contacts.filter(isWanted)
   const { dueAt, pacedAt } = slotsOf(active, { count: wanted.length, now: at })
   const drafts = wanted.flatMap((contact, index) => draftRow(plan, contact, dueAt(index)))

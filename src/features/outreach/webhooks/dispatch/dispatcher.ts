@@ -20,8 +20,8 @@ import {
   createTaskLines,
   type DispatchResult,
   nextWidth,
-  type Started,
-  type Task,
+  type RequestTask,
+  type StartedTask,
   type TaskKey,
   type TaskLine,
   type TaskSource,
@@ -54,7 +54,7 @@ const LINGER_MS = 10
 /** How long requests may still take at a stop. */
 const STOP_MS = 3 * SECOND_MS
 
-export function startDispatcher<Item extends Task, Result extends DispatchResult>(
+export function startDispatcher<Item extends RequestTask, Result extends DispatchResult>(
   { log, now }: Deps,
   source: TaskSource<Item, Result>,
 ): Dispatcher {
@@ -90,7 +90,7 @@ export function startDispatcher<Item extends Task, Result extends DispatchResult
     }
   }
 
-  async function run(started: Started<Item>): Promise<void> {
+  async function run(started: StartedTask<Item>): Promise<void> {
     const { line, task } = started
     const stalls = setTimeout(lines.stall, STALL_MS, started)
     const result = await attempt(line, task)

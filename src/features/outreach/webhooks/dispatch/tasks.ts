@@ -21,7 +21,7 @@ import { createFairQueue } from '../../../../turns/fair-queue.ts'
 /** `id`: the id of an endpoint or of a workflow. */
 export type TaskKey = { id: string; projectId: string }
 
-export type Task = {
+export type RequestTask = {
   number: number
   /** The memory that the task takes. */
   bytes: number
@@ -42,15 +42,15 @@ export type DispatchResult = {
 export type TakeQuery = { taken: ReadonlySet<number>; limit: number; now: number }
 
 /** `nextDueAt`: when another task of the key is due; null if none is waiting. */
-export type Taken<Item> = { tasks: Item[]; nextDueAt: number | null }
+export type TakenTasks<Item> = { tasks: Item[]; nextDueAt: number | null }
 
-export type TaskSource<Item extends Task, Result extends DispatchResult> = {
+export type TaskSource<Item extends RequestTask, Result extends DispatchResult> = {
   /** For the log. */
   name: string
   /** The keys with waiting tasks, each with its earliest due time. */
   listKeys(): Promise<(TaskKey & { dueAt: number })[]>
   /** Returns due tasks in the order in which they start. */
-  take(key: TaskKey, query: TakeQuery): Promise<Taken<Item>>
+  take(key: TaskKey, query: TakeQuery): Promise<TakenTasks<Item>>
   /**
    * Makes one request. Returns undefined for a task that is gone, or whose request was aborted: nothing
    * is recorded.
@@ -76,7 +76,7 @@ const MAX_STALLED = 300
 const MAX_ACTIVE = 1_000
 /** The most tasks of a line that are in flight or not recorded yet. */
 const MAX_TAKEN = 4 * MAX_WIDTH
-export const MAX_BYTES = 64 * 1024 * 1024
+export const MAX_TASK_BYTES = 64 * 1024 * 1024
 
 export type TaskLine<Item> = TaskKey & {
   width: number
@@ -94,7 +94,7 @@ export type TaskLine<Item> = TaskKey & {
 }
 
 /** A task that has a place among those in flight. */
-export type Started<Item> = { line: TaskLine<Item>; task: Item; isStalled: boolean }
+export type StartedTask<Item> = { line: TaskLine<Item>; task: Item; isStalled: boolean }
 
 export type TaskLines<Item> = {
   /** The line of the key, which is made if absent. */
@@ -111,10 +111,10 @@ export type TaskLines<Item> = {
    */
   dropReady(line: TaskLine<Item>, kept: number): number
   /** Starts the next task whose turn it is; undefined if none may start. */
-  startNext(): Started<Item> | undefined
+  startNext(): StartedTask<Item> | undefined
   /** Notes that the request has been in flight for two seconds. */
-  stall(started: Started<Item>): void
-  end(started: Started<Item>): void
+  stall(started: StartedTask<Item>): void
+  end(started: StartedTask<Item>): void
   /** Forgets the line if it has nothing to do. */
   tidy(line: TaskLine<Item>): void
   active(): number
@@ -123,7 +123,7 @@ export type TaskLines<Item> = {
 /** The use of a project: its requests in flight, and the memory of its tasks. */
 type Share = { active: number; bytes: number }
 
-export function createTaskLines<Item extends Task>(): TaskLines<Item> {
+export function createTaskLines<Item extends RequestTask>(): TaskLines<Item> {
   const lines = new Map<string, TaskLine<Item>>()
   /** Lines with tasks to start, each once; projects take turns. */
   const turns = createFairQueue<TaskLine<Item>>()
@@ -149,7 +149,7 @@ export function createTaskLines<Item extends Task>(): TaskLines<Item> {
 
   function hasMemory(line: TaskLine<Item>, more: number): boolean {
     const share = shareOf(line)
-    return share.active === 0 || share.bytes + more <= MAX_BYTES - bytes
+    return share.active === 0 || share.bytes + more <= MAX_TASK_BYTES - bytes
   }
 
   function count(line: TaskLine<Item>, more: Share): void {
@@ -224,7 +224,7 @@ export function createTaskLines<Item extends Task>(): TaskLines<Item> {
   }
 }
 
-function bytesOf(tasks: readonly Task[]): number {
+function bytesOf(tasks: readonly RequestTask[]): number {
   return tasks.reduce((total, { bytes }) => total + bytes, 0)
 }
 

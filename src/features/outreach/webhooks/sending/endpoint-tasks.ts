@@ -16,12 +16,18 @@ import { parameter, statement } from '../../../../store/statement.ts'
 import { type Pace, sweep } from '../../../../work/sweep.ts'
 import type { Base } from '../../../ground/base.ts'
 import { findFence } from '../../../ground/fence/rows.ts'
-import { inTurn, type Taken, type TakeQuery, type Task, type TaskKey } from '../dispatch/tasks.ts'
+import {
+  inTurn,
+  type RequestTask,
+  type TakenTasks,
+  type TakeQuery,
+  type TaskKey,
+} from '../dispatch/tasks.ts'
 import { openSigningKeys } from '../signing.ts'
 import { isReceivedMail, MAX_RECEIVED_BYTES, readEvents, type WaitingEvent } from './event-rows.ts'
 
 /** A delivery to make. `sent`: undefined if the event was deleted. */
-export type EndpointTask = Task & {
+export type EndpointTask = RequestTask & {
   attempts: number
   projectId: string
   eventId: string
@@ -104,7 +110,7 @@ export async function takeDeliveries(
   deps: Deps,
   { id, projectId }: TaskKey,
   { taken, limit, now }: TakeQuery,
-): Promise<Taken<EndpointTask>> {
+): Promise<TakenTasks<EndpointTask>> {
   const { store } = deps
   const endpoint = await store.read.find(findActiveEndpoint, { id })
   if (endpoint === undefined) return { tasks: [], nextDueAt: null }

@@ -17,7 +17,7 @@ import { MAIL_EVENTS } from '../../../ground/events/reserved.ts'
 import { segmentEvent } from '../../../people/segments/membership-events.ts'
 import type { UpdateContactConfig } from '../graph/step-config.ts'
 
-type Maker = {
+type EventMaker = {
   id: string
   name: string
   /** The stored name of the event that starts the workflow; null if no event does. */
@@ -44,7 +44,7 @@ const OF_ACTION = {
 } as const
 
 /** Returns the workflows of the project with the events that they make, oldest first. */
-export async function loadMakers(queries: Queries, projectId: string): Promise<Maker[]> {
+export async function loadMakers(queries: Queries, projectId: string): Promise<EventMaker[]> {
   const { id, name, triggerEvent } = workflows
   const rows = await queries
     .select({ id, name, triggerEvent })
@@ -142,7 +142,7 @@ function withSegments(
  * the first.
  */
 type Link = { name: string; event: string }
-export type Cycle = readonly Link[]
+export type WorkflowCycle = readonly Link[]
 
 /** At most this many cycles are reported: more would not help an author. */
 const MAX_CYCLES = 10
@@ -151,12 +151,12 @@ const MAX_CYCLES = 10
  * Returns the shortest cycles through the workflow: one for each workflow that it starts, which may
  * be the workflow itself.
  */
-export function findCycles(makers: readonly Maker[], id: string): Cycle[] {
+export function findCycles(makers: readonly EventMaker[], id: string): WorkflowCycle[] {
   const first = makers.find((maker) => maker.id === id)
   if (first === undefined) return []
   const next = findWaysTo(makers, first)
   const { triggerEvent } = first
-  const own: Cycle[] =
+  const own: WorkflowCycle[] =
     triggerEvent !== null && first.makes.has(triggerEvent)
       ? [[{ name: first.name, event: triggerEvent }]]
       : []
@@ -172,8 +172,8 @@ export function findCycles(makers: readonly Maker[], id: string): Cycle[] {
 /**
  * Returns, for each workflow from which a way leads to `goal`, the next one on the shortest way.
  */
-function findWaysTo(makers: readonly Maker[], goal: Maker): Map<Maker, Maker> {
-  const next = new Map<Maker, Maker>()
+function findWaysTo(makers: readonly EventMaker[], goal: EventMaker): Map<EventMaker, EventMaker> {
+  const next = new Map<EventMaker, EventMaker>()
   const reached = [goal]
   // The loop also visits the workflows that it adds.
   for (const to of reached) {
@@ -191,12 +191,16 @@ function cycleFrom({
   second,
   next,
 }: {
-  first: Maker
-  second: Maker
-  next: ReadonlyMap<Maker, Maker>
-}): Cycle {
+  first: EventMaker
+  second: EventMaker
+  next: ReadonlyMap<EventMaker, EventMaker>
+}): WorkflowCycle {
   const members = [first]
-  for (let at: Maker | undefined = second; at !== undefined && at !== first; at = next.get(at)) {
+  for (
+    let at: EventMaker | undefined = second;
+    at !== undefined && at !== first;
+    at = next.get(at)
+  ) {
     members.push(at)
   }
   return members.map(({ name }, index) => {
@@ -205,6 +209,6 @@ function cycleFrom({
   })
 }
 
-function starts({ makes }: Maker, { triggerEvent }: Maker): boolean {
+function starts({ makes }: EventMaker, { triggerEvent }: EventMaker): boolean {
   return triggerEvent !== null && makes.has(triggerEvent)
 }

@@ -19,7 +19,7 @@ import { loadWorkflow } from '../workflow.ts'
 import { refuseActive, refuseActiveAt } from './active.ts'
 import { deleteGraphSteps } from './delete-steps.ts'
 import { type EditDeps, editWorkflow, type GraphEdit, saveVersion } from './edit.ts'
-import { type Definition, loadDefinition, requireStep } from './find.ts'
+import { loadDefinition, requireStep, type WorkflowDefinition } from './find.ts'
 import { requireCampaigns, requireSteps } from './require-references.ts'
 import { restoreSecrets } from './restore-secrets.ts'
 import { configToStore, requireConfigRoom, requireTemplate } from './step-rows.ts'
@@ -123,7 +123,7 @@ function requireRemovable(step: WorkflowStep, splice: boolean): void {
 
 async function bypass(
   tx: Tx,
-  { transitions }: Definition,
+  { transitions }: WorkflowDefinition,
   { stepId, at }: { stepId: string; at: number },
 ): Promise<void> {
   const after = transitions.find(({ fromStepId }) => fromStepId === stepId)

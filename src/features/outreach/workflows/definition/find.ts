@@ -12,12 +12,15 @@ import {
 import type { Queries } from '../../../../store/write/transaction.ts'
 
 /** The steps and transitions of a workflow, oldest first. Removed steps are left out. */
-export type Definition = { steps: WorkflowStep[]; transitions: WorkflowTransition[] }
+export type WorkflowDefinition = { steps: WorkflowStep[]; transitions: WorkflowTransition[] }
 
 /** A template of a SEND_EMAIL. */
 export type StepTemplate = { id: string; name: string; fromDomain: string }
 
-export async function loadDefinition(queries: Queries, workflowId: string): Promise<Definition> {
+export async function loadDefinition(
+  queries: Queries,
+  workflowId: string,
+): Promise<WorkflowDefinition> {
   const steps = await queries
     .select()
     .from(workflowSteps)
@@ -47,7 +50,7 @@ export async function loadTemplatesOf(
 }
 
 /** @throws AppError RESOURCE_NOT_FOUND for a step that the workflow does not have, or no longer */
-export function requireStep(definition: Definition, id: string): WorkflowStep {
+export function requireStep(definition: WorkflowDefinition, id: string): WorkflowStep {
   const step = definition.steps.find((one) => one.id === id)
   if (step === undefined)
     throw notFound('workflow step', id, 'The workflow has no step of that id.')
@@ -55,7 +58,7 @@ export function requireStep(definition: Definition, id: string): WorkflowStep {
 }
 
 /** @throws AppError RESOURCE_NOT_FOUND */
-export function requireTransition(definition: Definition, id: string): WorkflowTransition {
+export function requireTransition(definition: WorkflowDefinition, id: string): WorkflowTransition {
   const transition = definition.transitions.find((one) => one.id === id)
   if (transition !== undefined) return transition
   throw notFound('workflow transition', id, 'The workflow has no transition of that id.')

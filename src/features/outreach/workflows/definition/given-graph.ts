@@ -57,7 +57,7 @@ const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 type GraphPlace = { workflowId: string; triggerId: string | undefined }
 
-type Graph = { steps: readonly GraphStep[]; edges: readonly Edge[] }
+type EditedGraph = { steps: readonly GraphStep[]; edges: readonly Edge[] }
 
 /** @throws AppError VALIDATION_ERROR for an id that occurs twice */
 export function requireDistinct({ steps, transitions }: GivenGraph): void {
@@ -161,7 +161,7 @@ function withResolved(config: unknown, resolve: (id: string) => string): unknown
  */
 export function protectedSteps(
   before: { steps: readonly WorkflowStep[]; edges: readonly WorkflowTransition[] },
-  after: Graph,
+  after: EditedGraph,
 ): Set<string> {
   const [old, next] = [walker(before), walker(after)]
   const isRemoved = (id: string) => !next.steps.has(id)
@@ -188,7 +188,7 @@ export function protectedSteps(
   return lost
 }
 
-function walker({ steps, edges }: Graph) {
+function walker({ steps, edges }: EditedGraph) {
   const byId = new Map(steps.map((step) => [step.id, step]))
   const nextIds = new Map(
     edges.map((edge) => [`${edge.fromStepId} ${slotKey(edge)}`, edge.toStepId]),

@@ -23,7 +23,7 @@ import { loadWorkflow } from '../workflow.ts'
 import { refuseActive, refuseActiveAt } from './active.ts'
 import { deleteGraphSteps } from './delete-steps.ts'
 import { type EditDeps, editWorkflow, type GraphEdit, saveVersion } from './edit.ts'
-import { type Definition, loadDefinition, loadTemplatesOf } from './find.ts'
+import { loadDefinition, loadTemplatesOf, type WorkflowDefinition } from './find.ts'
 import {
   type GivenGraph,
   type ParsedGraph,
@@ -137,7 +137,7 @@ async function complete(
     known,
     parsed,
     seesSecrets,
-  }: Viewer & { before: Definition; known: KnownGraph; parsed: ParsedGraph },
+  }: Viewer & { before: WorkflowDefinition; known: KnownGraph; parsed: ParsedGraph },
 ): Promise<NextGraph> {
   const templates = await loadTemplatesOf(tx, workflow.projectId, parsed.steps)
   const steps = parsed.steps.map((step, index): StepRow => {
@@ -180,7 +180,7 @@ async function complete(
 async function refuseConflicts(
   tx: Tx,
   workflow: Workflow,
-  { before, next }: { before: Definition; next: NextGraph },
+  { before, next }: { before: WorkflowDefinition; next: NextGraph },
 ): Promise<void> {
   if (!workflow.isEnabled) return
   const old = new Map(before.steps.map((step) => [step.id, step]))
@@ -194,7 +194,7 @@ async function refuseConflicts(
   await refuseActiveAt(tx, workflow, protectedSteps({ steps: before.steps, edges }, next))
 }
 
-type Replacement = { before: Definition; known: KnownGraph; next: NextGraph; at: number }
+type Replacement = { before: WorkflowDefinition; known: KnownGraph; next: NextGraph; at: number }
 
 /** Returns whether anything changed. */
 async function apply(

@@ -32,7 +32,12 @@ import {
 } from '../../../ground/sorted-cursor.ts'
 import { maskConfig } from '../graph/secret-headers.ts'
 import { loadWorkflow, type WorkflowKey } from '../workflow.ts'
-import { type Definition, loadDefinition, loadTemplatesOf, type StepTemplate } from './find.ts'
+import {
+  loadDefinition,
+  loadTemplatesOf,
+  type StepTemplate,
+  type WorkflowDefinition,
+} from './find.ts'
 
 /** Whether the caller sees secrets. If not, headers that authenticate requests are masked. */
 export type Viewer = { seesSecrets?: boolean | undefined }
@@ -88,7 +93,7 @@ export function toTransitionRecord(transition: WorkflowTransition): TransitionRe
 
 async function toStepRecords(
   queries: Queries,
-  { steps, transitions }: Definition,
+  { steps, transitions }: WorkflowDefinition,
   viewer: Viewer,
 ): Promise<StepRecord[]> {
   const templates = await loadTemplatesOf(queries, steps[0]?.projectId ?? '', steps)

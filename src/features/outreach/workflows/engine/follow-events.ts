@@ -23,11 +23,11 @@ import type { UrgentEvent, UrgentHandler } from '../../../ground/event-handlers.
 import { readEventContexts } from '../../../ground/events/context.ts'
 import { readEventDepths } from '../../../ground/events/depth.ts'
 import { raiseExecutions, splitAtFence } from '../../../ground/fence/rows.ts'
-import type { StartableWorkflow, Wanted } from '../executions/insert.ts'
+import type { StartableWorkflow, WantedExecution } from '../executions/insert.ts'
 import { startExecutions } from '../executions/start-executions.ts'
 import { addFigures } from '../figures.ts'
 import type { WorkflowNotifier } from '../notifier.ts'
-import { NOW } from './walk.ts'
+import { DUE_AT_ONCE } from './walk.ts'
 
 type TriggerDeps = Pick<Base, 'log' | 'now' | 'counters'> & {
   workflowNotifier: WorkflowNotifier
@@ -77,7 +77,7 @@ const endAll = statement(
 )
 
 const wakeAll = statement(
-  () => sql`update workflow_executions set due_at = ${NOW}
+  () => sql`update workflow_executions set due_at = ${DUE_AT_ONCE}
     where number in ${listOf(parameter('numbers'))} and status = 'WAITING'`,
 )
 
@@ -217,7 +217,7 @@ async function endWaits(
   await tx.execute(wakeAll, { numbers: JSON.stringify(numbers) })
   tx.afterCommit(() => {
     for (const { workflowId, projectId } of ended)
-      workflowNotifier.notify({ kind: 'due', workflowId, projectId, dueAt: NOW })
+      workflowNotifier.notify({ kind: 'due', workflowId, projectId, dueAt: DUE_AT_ONCE })
   })
 }
 
@@ -233,7 +233,7 @@ async function startTriggered(
   if (starting.length === 0) return
   const contextOf = await readEventContexts(tx, starting)
   const depthOf = await readEventDepths(tx, starting)
-  const wanted: Wanted[] = []
+  const wanted: WantedExecution[] = []
   for (const event of starting) {
     for (const workflow of triggered.get(nameOf(event)) ?? []) {
       if (event.seq <= workflow.enabledSeq) continue
@@ -274,7 +274,7 @@ function seqsOf(events: readonly UrgentEvent[]): string {
 function toWanted(
   { allowsReentry, ...workflow }: Triggered,
   facts: { event: ContactEvent; context: Record<string, unknown>; depth: number; at: number },
-): Wanted {
+): WantedExecution {
   const { event, context, depth, at } = facts
   const { contactId, id, seq } = event
   return {

@@ -5,7 +5,7 @@ import { eq } from '../../../../store/drizzle.ts'
 import { workflows } from '../../../../store/schema/workflows.ts'
 import { parameter, statement } from '../../../../store/statement.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
-import { type Graph, loadGraph } from '../graph/graph.ts'
+import { loadGraph, type WorkflowGraph } from '../graph/graph.ts'
 
 /** The columns of a workflow that the engine needs. */
 export const findGraphWorkflow = statement((db) =>
@@ -30,10 +30,10 @@ export type FoundWorkflow = RowOf<typeof findGraphWorkflow>
 /** The most steps and transitions of all cached graphs together. */
 const MAX_CACHED = 20_000
 
-export type Graphs = { get(tx: Tx, id: string, version: number): Promise<Graph> }
+export type Graphs = { get(tx: Tx, id: string, version: number): Promise<WorkflowGraph> }
 
 export function createGraphs(): Graphs {
-  const cache = createLru<{ version: number; graph: Graph }>(MAX_CACHED)
+  const cache = createLru<{ version: number; graph: WorkflowGraph }>(MAX_CACHED)
   return {
     async get(tx, id, version) {
       const known = cache.get(id)

@@ -25,7 +25,7 @@ type ValueFacts = {
   values: Record<string, unknown>
 }
 
-/** The values that a walk has asked for. `eventSeq`: that of the walk (`Walker`). */
+/** The values that a walk has asked for. `eventSeq`: that of the walk (`WalkingExecution`). */
 export type AskedValues = ValueFacts & {
   executionNumber: number
   ordinal: number
@@ -62,7 +62,7 @@ export type StepValues = {
 type Deps = Pick<Base, 'outbound' | 'config' | 'keyring' | 'log' | 'now' | 'directory'>
 
 /** One turn may ask for the values of at most this many executions: each may have 64 KB. */
-export const MAX_ASKED = 50
+export const MAX_ASKED_VALUES = 50
 
 /** Characters of JSON that are counted at once; with many names this takes a few ms. */
 const COUNTED_AT_ONCE = 128 * 1024

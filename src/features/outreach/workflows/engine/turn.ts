@@ -16,11 +16,11 @@ import { type ChainLine, createChainLine, isInLine } from '../chains/line.ts'
 import { cancelActive } from '../executions/cancel-active.ts'
 import { startedEvent } from '../executions/insert.ts'
 import { EXIT_REASONS } from '../exit-reasons.ts'
-import type { Graph } from '../graph/graph.ts'
+import type { WorkflowGraph } from '../graph/graph.ts'
 import type { TurnKey } from '../notifier.ts'
 import { findEarliestDue, listDueExecutions, passOverFenced } from './due.ts'
 import { type FoundWorkflow, findGraphWorkflow, type Graphs } from './graphs.ts'
-import { type AskedValues, hasTemplates, MAX_ASKED } from './step-values.ts'
+import { type AskedValues, hasTemplates, MAX_ASKED_VALUES } from './step-values.ts'
 import { createSteps, type StepDeps } from './steps/steps.ts'
 import { createTurnChanges, type StepPlace, type TurnChanges } from './turn-changes.ts'
 import type { TurnSize } from './turn-sizes.ts'
@@ -52,20 +52,20 @@ export type TurnResult = {
  * `isCrowded`: there is no room for the values that the steps may ask for, so the turn has walked
  * nothing.
  */
-type Written = TurnResult & { asked: readonly AskedValues[]; isCrowded?: boolean }
+type WrittenTurn = TurnResult & { asked: readonly AskedValues[]; isCrowded?: boolean }
 
 /** After this time the executions that are left wait for another turn. */
 const MAX_TURN_MS = 25
 const MAX_LIGHT_MS = 5
 /** The size of a turn for one execution, after a turn of several has failed. */
-const ALONE: TurnSize = { limit: 1, isHeavy: false }
+const ONE_EXECUTION: TurnSize = { limit: 1, isHeavy: false }
 
 /** A turn passes over at most this many fenced executions, in a few ms. */
 const MAX_PASSED = 500
 
-const asking = new WeakMap<Graph, boolean>()
+const asking = new WeakMap<WorkflowGraph, boolean>()
 
-const NOTHING: Written = { walked: 0, tookMs: 0, nextDueAt: undefined, asked: [] }
+const EMPTY_TURN: WrittenTurn = { walked: 0, tookMs: 0, nextDueAt: undefined, asked: [] }
 
 /** @throws AppError DATABASE_ERROR */
 export async function takeTurn(deps: TurnDeps, key: TurnKey, size: TurnSize): Promise<TurnResult> {
@@ -73,7 +73,8 @@ export async function takeTurn(deps: TurnDeps, key: TurnKey, size: TurnSize): Pr
     return begin(deps, key, await write(deps, key, { size, fail: null }))
   } catch (error) {
     if (!(error instanceof StepFault)) throw error
-    if (size.limit > 1) return { ...(await takeTurn(deps, key, ALONE)), tookMs: MAX_TURN_MS }
+    if (size.limit > 1)
+      return { ...(await takeTurn(deps, key, ONE_EXECUTION)), tookMs: MAX_TURN_MS }
     const facts = {
       workflowId: key.workflowId,
       executionNumber: error.place.number,
@@ -88,7 +89,7 @@ export async function takeTurn(deps: TurnDeps, key: TurnKey, size: TurnSize): Pr
 function begin(
   { values }: TurnDeps,
   key: TurnKey,
-  { asked, isCrowded, ...turn }: Written,
+  { asked, isCrowded, ...turn }: WrittenTurn,
 ): TurnResult {
   const rendering = values.render(key, asked)
   if (isCrowded) return { ...turn, rendering: values.whenRoom(key).then(() => true) }
@@ -103,7 +104,7 @@ function write(
   deps: TurnDeps,
   key: TurnKey,
   { size, fail }: { size: TurnSize; fail: StepPlace | null },
-): Promise<Written> {
+): Promise<WrittenTurn> {
   const heavyFor = size.isHeavy ? key.projectId : undefined
   return deps.store.write((tx) => walkDue(deps, tx, { key, size, fail }), { heavyFor })
 }
@@ -112,14 +113,15 @@ async function walkDue(
   deps: TurnDeps,
   tx: Tx,
   { key, size, fail }: { key: TurnKey; size: TurnSize; fail: StepPlace | null },
-): Promise<Written> {
+): Promise<WrittenTurn> {
   const { limit, isHeavy } = size
   const maxMs = isHeavy ? MAX_TURN_MS : MAX_LIGHT_MS
   const begunAt = performance.now()
   const at = deps.now()
   const workflow = await tx.find(findGraphWorkflow, { id: key.workflowId })
   const project = await deps.directory.findProject(key.projectId)
-  if (workflow === undefined || project === undefined || project.resetSince !== null) return NOTHING
+  if (workflow === undefined || project === undefined || project.resetSince !== null)
+    return EMPTY_TURN
   const after = (await findFence(tx, project.id))?.executionNumber ?? 0
   await passOverFenced(tx, key, { now: at, limit: MAX_PASSED, after })
   const graph = await deps.graphs.get(tx, workflow.id, workflow.version)
@@ -135,7 +137,7 @@ async function walkDue(
   let walked = 0
   for (const execution of due) {
     if (walked > 0 && performance.now() - begunAt > maxMs) break
-    if (asked.length >= MAX_ASKED) break
+    if (asked.length >= MAX_ASKED_VALUES) break
     walked += 1
     const { number } = execution
     const cancelReason = reasonToCancel(execution, { workflow, project })
@@ -170,7 +172,7 @@ async function writeContacts(tx: Tx, changes: TurnChanges): Promise<void> {
 }
 
 /** Whether a step of the graph has values to render. A graph may have megabytes, so it is searched once. */
-function asksForValues(graph: Graph): boolean {
+function asksForValues(graph: WorkflowGraph): boolean {
   let asks = asking.get(graph)
   if (asks === undefined) {
     asks = graph.steps

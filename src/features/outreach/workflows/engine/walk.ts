@@ -23,7 +23,7 @@ import type {
   WorkflowStepExecution,
 } from '../../../../store/schema/workflows.ts'
 import { EXIT_REASONS } from '../exit-reasons.ts'
-import { type Graph, nextTransition, type StepResult } from '../graph/graph.ts'
+import { nextTransition, type StepResult, type WorkflowGraph } from '../graph/graph.ts'
 import type { TypedStep } from '../graph/step-config.ts'
 import type { StepPlace, TurnChanges } from './turn-changes.ts'
 
@@ -33,7 +33,7 @@ const MAX_STEPS_PER_TURN = 100
 export const MAX_CONTEXT_BYTES = 64 * 1024
 
 /** `due_at` of immediate work: in the past even when the clock is set back. */
-export const NOW = 0
+export const DUE_AT_ONCE = 0
 
 /** A due execution with its contact. */
 export type DueExecution = Pick<
@@ -82,13 +82,13 @@ export type StepOutcome = {
 export type StepCall<S extends TypedStep = TypedStep> = {
   step: S
   stepExecutionId: string
-  execution: Walker
+  execution: WalkingExecution
   /** The graph that the step is part of. */
-  graph: Graph
+  graph: WorkflowGraph
 }
 
 /** The state of an execution during a walk. */
-export type Walker = {
+export type WalkingExecution = {
   readonly number: number
   readonly id: string
   readonly startedAt: number
@@ -140,7 +140,7 @@ export function faultOf(place: StepPlace, error: unknown): unknown {
 
 type WalkInput = {
   workflow: { id: string; name: string; projectId: string }
-  graph: Graph
+  graph: WorkflowGraph
   steps: Steps
   changes: TurnChanges
   at: number
@@ -155,7 +155,7 @@ type StepPosition = {
 
 export async function walk(input: WalkInput, execution: DueExecution): Promise<void> {
   const { graph } = input
-  const walker: Walker = {
+  const walker: WalkingExecution = {
     number: execution.number,
     id: execution.id,
     startedAt: execution.startedAt,
@@ -184,13 +184,13 @@ export async function walk(input: WalkInput, execution: DueExecution): Promise<v
     stepId = moved.stepId
     open = null
   }
-  save(input, walker, { status: 'RUNNING', stepId, dueAt: NOW })
+  save(input, walker, { status: 'RUNNING', stepId, dueAt: DUE_AT_ONCE })
 }
 
 /** Makes the current step. Returns the next step, or the position at which the execution stays. */
 async function makeStep(
   { graph, steps, changes, at }: WalkInput,
-  walker: Walker,
+  walker: WalkingExecution,
   { step, open }: { step: TypedStep; open: OpenStep | null },
 ): Promise<{ stepId: string } | StepPosition> {
   const stepExecutionId = open?.id ?? newId()
@@ -199,7 +199,7 @@ async function makeStep(
   const begun = open?.status === 'PENDING' ? null : open
   const outcome = await run(steps, call, begun)
   const { kind } = outcome
-  if (kind === 'later') return { status: 'RUNNING', stepId: step.id, dueAt: NOW }
+  if (kind === 'later') return { status: 'RUNNING', stepId: step.id, dueAt: DUE_AT_ONCE }
   if (outcome.context !== undefined) walker.context = mergeContext(walker.context, outcome.context)
   changes.addStep({
     executionNumber: walker.number,
@@ -249,7 +249,7 @@ function mergeContext(
 /** Skips a step that was removed while the execution waited at it. */
 function skip(
   { changes, at }: WalkInput,
-  { number, ordinal }: Walker,
+  { number, ordinal }: WalkingExecution,
   { stepId, open }: { stepId: string | null; open: OpenStep | null },
 ): void {
   if (open === null || stepId === null) return
@@ -261,7 +261,7 @@ function skip(
 
 function save(
   { workflow, changes, at }: WalkInput,
-  walker: Walker,
+  walker: WalkingExecution,
   { status, stepId, exitReason = '', dueAt = null }: StepPosition,
 ): void {
   const isActive = status === 'RUNNING' || status === 'WAITING'

@@ -12,7 +12,7 @@ export type StartableWorkflow = Pick<
   'id' | 'projectId' | 'name' | 'allowsReentry' | 'cancelledThrough' | 'cancelReason'
 > & { triggerStepId: string }
 
-export type Start = {
+export type ExecutionStart = {
   contactId: string
   context: Record<string, unknown> | null
   /** The event that starts the execution; null for other starts. */
@@ -26,7 +26,7 @@ export type Start = {
 }
 
 /** An execution to start. */
-export type Wanted = { workflow: StartableWorkflow; start: Start }
+export type WantedExecution = { workflow: StartableWorkflow; start: ExecutionStart }
 
 export type StartDeps = { workflowNotifier: WorkflowNotifier }
 
@@ -60,7 +60,7 @@ const insertExecution = statement((db) =>
 export async function insertExecutions(
   { workflowNotifier }: StartDeps,
   tx: Tx,
-  wanted: readonly Wanted[],
+  wanted: readonly WantedExecution[],
 ): Promise<(string | undefined)[]> {
   const rows = wanted.map((each) => toRow(each, null))
   const inserted = await tx.executeEach(insertExecution, rows)
@@ -82,7 +82,11 @@ export async function insertExecutions(
 }
 
 /** Inserts a CANCELLED row that says why the contact does not walk. */
-export async function insertCancelled(tx: Tx, wanted: Wanted, reason: string): Promise<void> {
+export async function insertCancelled(
+  tx: Tx,
+  wanted: WantedExecution,
+  reason: string,
+): Promise<void> {
   await tx.execute(insertExecution, toRow(wanted, reason))
 }
 
@@ -106,7 +110,7 @@ export function startedEvent({
   return { ...event, depth: depth + 1 }
 }
 
-function toRow({ workflow, start }: Wanted, cancelReason: string | null) {
+function toRow({ workflow, start }: WantedExecution, cancelReason: string | null) {
   const { contactId, context, source, depth, at } = start
   const isCancelled = cancelReason !== null
   const active = depth === 0 ? 'RUNNING' : 'WAITING'

@@ -11,7 +11,7 @@ import { checkData } from '../../../people/contacts/write/data.ts'
 import type { WorkflowNotifier } from '../notifier.ts'
 import type { WorkflowKey } from '../workflow.ts'
 import { loadExecution, loadStartable } from './find.ts'
-import { insertExecutions, type StartDeps, type Wanted } from './insert.ts'
+import { insertExecutions, type StartDeps, type WantedExecution } from './insert.ts'
 import { MAX_STARTS_PER_HOUR, type StartOutcome, startExecution } from './start.ts'
 import { toExecutionRecord } from './view.ts'
 
@@ -85,7 +85,7 @@ function refusalOf(outcome: StartOutcome): AppError {
 export async function startExecutions(
   deps: StartDeps,
   tx: Tx,
-  wanted: readonly Wanted[],
+  wanted: readonly WantedExecution[],
 ): Promise<StartOutcome[]> {
   if (wanted.length === 0) return []
   const pairs = wanted.map(({ workflow, start }) => [start.contactId, workflow.id])
@@ -93,7 +93,7 @@ export async function startExecutions(
   const isKnown = new Set(known.map(({ position }) => position))
   const begun = new Set<string>()
   const outcomes: StartOutcome[] = []
-  let fresh: Wanted[] = []
+  let fresh: WantedExecution[] = []
   const startFresh = async () => {
     const ids = await insertExecutions(deps, tx, fresh)
     for (const id of ids) outcomes.push(id === undefined ? HELD_BACK : { kind: 'started', id })

@@ -33,7 +33,7 @@ import {
   insertExecutions,
   type StartableWorkflow,
   type StartDeps,
-  type Wanted,
+  type WantedExecution,
 } from './insert.ts'
 import { type FoundExecution, shownStatus, toExecutionRecord } from './view.ts'
 
@@ -103,7 +103,7 @@ const markCut = statement(
 export async function startExecution(
   deps: StartDeps,
   tx: Tx,
-  { workflow, start }: Wanted,
+  { workflow, start }: WantedExecution,
 ): Promise<StartOutcome> {
   const { id: workflowId } = workflow
   const { contactId, source, depth, at } = start
@@ -130,7 +130,7 @@ export async function startExecution(
 }
 
 /** Counts a start whose chain is too deep. Once an hour, a CANCELLED row also says so. */
-async function cutChain(tx: Tx, { workflow, start }: Wanted): Promise<StartOutcome> {
+async function cutChain(tx: Tx, { workflow, start }: WantedExecution): Promise<StartOutcome> {
   const { id: workflowId } = workflow
   const { at } = start
   const isFirst = (await tx.execute(markCut, { workflowId, at, since: at - HOUR_MS })) === 1

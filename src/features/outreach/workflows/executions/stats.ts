@@ -17,7 +17,7 @@ type Deps = Pick<Base, 'store'>
 /** The counts of a workflow, by the name of the figure. */
 type Figures = ReadonlyMap<string, number>
 
-const NONE: Figures = new Map()
+const NO_FIGURES: Figures = new Map()
 const TOOK = 'took '
 
 /** Counts active executions by their current step. The statement reads only an index. */
@@ -62,7 +62,7 @@ export async function viewWorkflowStats(deps: Deps, key: WorkflowKey): Promise<W
     countWaiting(deps, workflow),
     countExecutions(deps, workflow),
   ])
-  const of = (subject: string) => figures.get(subject) ?? NONE
+  const of = (subject: string) => figures.get(subject) ?? NO_FIGURES
   const steps = [...graph.steps.values()].map(({ id: stepId, name, type }) => {
     const counted = { waiting: waiting.get(stepId) ?? 0, ...countsOf(of(stepId)) }
     return { stepId, name, type, ...counted, medianMs: medianOf(of(stepId)) }

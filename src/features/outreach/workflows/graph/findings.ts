@@ -4,7 +4,7 @@
  * (`structure.ts`).
  */
 import type { MessageFinding } from '../../../../formats/compose/message-findings.ts'
-import type { Cycle } from '../chains/cycles.ts'
+import type { WorkflowCycle } from '../chains/cycles.ts'
 import { MAX_CHAIN_DEPTH } from '../limits.ts'
 import {
   type CheckedWorkflow,
@@ -114,7 +114,7 @@ function findFeedback({ workflow, steps, cycles }: CheckedWorkflow): WorkflowFin
 /**
  * The finding for a cycle, which names the workflows in the order in which they start each other.
  */
-function feedsEachOther(cycle: Cycle): WorkflowFinding {
+function feedsEachOther(cycle: WorkflowCycle): WorkflowFinding {
   const links = cycle.map(({ name, event }, index) => {
     const next = cycle[(index + 1) % cycle.length]?.name ?? ''
     return `"${name}" leads to ${event}, which starts "${next}"`

@@ -9,7 +9,7 @@ import { MAX_STEP_HEADER_VALUE_LENGTH, MAX_STEP_HEADERS, MAX_STEP_URL_LENGTH } f
 import type { ConfigFields } from './config-fields.ts'
 import type { WebhookConfig } from './step-config.ts'
 
-export const MASK = '***'
+export const HEADER_MASK = '***'
 
 const SECRET_NAME = /auth|cookie|key|password|secret|signature|token/i
 type Config = Record<string, unknown>
@@ -24,7 +24,7 @@ export function maskConfig(config: Config): Config {
   if (!isObject(headers)) return config
   const shown = Object.entries(headers).map(([name, value]) => [
     name,
-    isSecretHeader(name) ? MASK : value,
+    isSecretHeader(name) ? HEADER_MASK : value,
   ])
   return { ...config, headers: Object.fromEntries(shown) }
 }
@@ -69,11 +69,11 @@ export function unmaskConfig({ config, stored, path, seesSecrets }: GivenHeaders
   return { ...config, headers: Object.fromEntries(entries) }
 }
 
-const NOTHING_STORED = `${MASK} stands for a stored value, and this step has none: give the value`
-const OTHER_URL = `${MASK} stands for a value that belongs to the url as it was: give the value again`
+const NOTHING_STORED = `${HEADER_MASK} stands for a stored value, and this step has none: give the value`
+const OTHER_URL = `${HEADER_MASK} stands for a value that belongs to the url as it was: give the value again`
 
 function isMasked([name, value]: [string, unknown]): boolean {
-  return value === MASK && isSecretHeader(name)
+  return value === HEADER_MASK && isSecretHeader(name)
 }
 
 /** Returns the stored headers by their names in lower case. */

@@ -4,7 +4,7 @@ import type { MessageFinding } from '../../../../formats/compose/message-finding
 import type { Workflow } from '../../../../store/schema/workflows.ts'
 import { RESERVED_KEYS } from '../../../people/contacts/write/data.ts'
 import type { SilentEvent } from '../../../people/segments/membership-events.ts'
-import type { Cycle } from '../chains/cycles.ts'
+import type { WorkflowCycle } from '../chains/cycles.ts'
 import { branchesOf, isKnownField, isNumericOperator, whyNeverTrue } from './condition-config.ts'
 import type { StepOf, TypedStep } from './step-config.ts'
 import type { Edge } from './structure.ts'
@@ -23,7 +23,7 @@ export type CheckedWorkflow = {
   /** Whether the segment of a SCHEDULE exists. */
   hasSegment: boolean
   /** The cycles of workflows that start each other and that contain this workflow. */
-  cycles: readonly Cycle[]
+  cycles: readonly WorkflowCycle[]
 }
 
 /** The checked workflow with maps that are made once for all steps. */

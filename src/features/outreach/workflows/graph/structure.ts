@@ -23,9 +23,9 @@ export type Edge = Pick<WorkflowTransition, 'fromStepId' | 'toStepId' | 'conditi
 /**
  * The place of a transition at the step that it leaves: each step has one transition in each place.
  */
-export type Slot = Pick<Edge, 'condition' | 'waitOutcome'>
+export type TransitionSlot = Pick<Edge, 'condition' | 'waitOutcome'>
 
-const PLAIN: Slot = { condition: null, waitOutcome: null }
+const PLAIN: TransitionSlot = { condition: null, waitOutcome: null }
 
 /** The graph must have all steps that the transitions name. @throws AppError BAD_REQUEST */
 export function requireStructure(steps: readonly GraphStep[], edges: readonly Edge[]): void {
@@ -67,7 +67,7 @@ export function requireFittingEdges(step: GraphStep, edges: readonly Edge[]): vo
 }
 
 /** Returns the first place that is free for a transition of the step; undefined if none is free. */
-export function freeSlot(step: GraphStep, edges: readonly Edge[]): Slot | undefined {
+export function freeSlot(step: GraphStep, edges: readonly Edge[]): TransitionSlot | undefined {
   const taken = edges.filter(({ fromStepId }) => fromStepId === step.id)
   if (taken.some((edge) => slotKey(edge) === slotKey(PLAIN))) return undefined
   const keys = new Set(taken.map(slotKey))
@@ -78,7 +78,7 @@ export function freeSlot(step: GraphStep, edges: readonly Edge[]): Slot | undefi
  * Returns the place of the transition by which an inserted step goes on; undefined for a step that
  * nothing may follow.
  */
-export function firstSlot(step: GraphStep): Slot | undefined {
+export function firstSlot(step: GraphStep): TransitionSlot | undefined {
   return slotsOf(step)[0]
 }
 
@@ -112,11 +112,11 @@ export function hasLoop(steps: readonly Pick<GraphStep, 'id'>[], edges: readonly
 }
 
 /** Returns a key that is equal for two transitions of a step in the same place. */
-export function slotKey({ condition, waitOutcome }: Slot): string {
+export function slotKey({ condition, waitOutcome }: TransitionSlot): string {
   return JSON.stringify([condition?.branch ?? null, waitOutcome])
 }
 
-function slotsOf({ type, config }: GraphStep): Slot[] {
+function slotsOf({ type, config }: GraphStep): TransitionSlot[] {
   switch (type) {
     case 'EXIT':
       return []
@@ -126,7 +126,7 @@ function slotsOf({ type, config }: GraphStep): Slot[] {
         waitOutcome: null,
       }))
     case 'WAIT_FOR_EVENT': {
-      const event: Slot = { condition: null, waitOutcome: 'EVENT' }
+      const event: TransitionSlot = { condition: null, waitOutcome: 'EVENT' }
       const hasTimeout = (config as WaitConfig).timeout !== undefined
       return hasTimeout ? [event, { condition: null, waitOutcome: 'TIMEOUT' }] : [event]
     }
@@ -190,7 +190,7 @@ function faultOfSlots(leaving: readonly Edge[]): { text: string; edge: Edge } | 
   return { text, edge: plain }
 }
 
-function describeSlot({ condition, waitOutcome }: Slot): string {
+function describeSlot({ condition, waitOutcome }: TransitionSlot): string {
   if (condition !== null) return `a transition for the branch "${condition.branch}"`
   return waitOutcome === null ? 'a transition' : `a transition for the outcome ${waitOutcome}`
 }

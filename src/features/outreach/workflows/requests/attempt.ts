@@ -15,11 +15,11 @@ import { formatInstant, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../../base/c
 import { isDeeperThan, parseJsonText } from '../../../../base/json-text.ts'
 import type { HttpResult } from '../../../../outbound/http/client.ts'
 import type { Base } from '../../../ground/base.ts'
-import type { DispatchResult, Task } from '../../webhooks/dispatch/tasks.ts'
+import type { DispatchResult, RequestTask } from '../../webhooks/dispatch/tasks.ts'
 import { failureText, isSuccess, retryAt } from '../../webhooks/retry.ts'
 import { signWebhook } from '../../webhooks/signing.ts'
 import { loadSigningKeys } from '../../webhooks/signing-secret.ts'
-import { isSecretHeader, MASK } from '../graph/secret-headers.ts'
+import { HEADER_MASK, isSecretHeader } from '../graph/secret-headers.ts'
 import { findWorkflowRequest, type LoadedRequest, type StepHttpRequest } from './load.ts'
 import type { Prepare } from './render.ts'
 
@@ -61,7 +61,7 @@ const MIN_SECRET_LENGTH = 8
 export async function attemptRequest(
   deps: Deps,
   prepare: Prepare,
-  { task: { number }, signal }: { task: Task; signal: AbortSignal },
+  { task: { number }, signal }: { task: RequestTask; signal: AbortSignal },
 ): Promise<RequestResult | undefined> {
   const loaded = await findWorkflowRequest(deps, number)
   if (loaded === undefined) return undefined
@@ -161,7 +161,7 @@ function secretsOf({ headers }: StepHttpRequest): string[] {
 function inputOf({ url, method, headers, body }: StepHttpRequest): Record<string, unknown> {
   const shown = Object.entries(headers).map(([name, value]) => [
     name,
-    isSecretHeader(name) ? MASK : value,
+    isSecretHeader(name) ? HEADER_MASK : value,
   ])
   return { url, method, headers: Object.fromEntries(shown), body }
 }
@@ -190,7 +190,7 @@ function hide(text: string, secrets: readonly string[]): string {
   const longestFirst = [...hidden].sort((a, b) => b.length - a.length)
   return longestFirst.reduce((shown, part) => {
     const escaped = JSON.stringify(part).slice(1, -1)
-    return shown.replaceAll(part, MASK).replaceAll(escaped, MASK)
+    return shown.replaceAll(part, HEADER_MASK).replaceAll(escaped, HEADER_MASK)
   }, text)
 }
 
@@ -205,5 +205,5 @@ export function hideInUrl(href: string, secrets: readonly string[]): string {
     querystring.unescape(href.replaceAll('+', ' ')),
   ]
   const isHidden = decoded.some((text) => hide(text, secrets) !== text)
-  return isHidden ? `${new URL(href).origin}/${MASK}` : href
+  return isHidden ? `${new URL(href).origin}/${HEADER_MASK}` : href
 }

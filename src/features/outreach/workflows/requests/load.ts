@@ -27,9 +27,9 @@ import type { Base } from '../../../ground/base.ts'
 import { findFence } from '../../../ground/fence/rows.ts'
 import {
   inTurn,
-  type Taken,
+  type RequestTask,
+  type TakenTasks,
   type TakeQuery,
-  type Task,
   type TaskKey,
 } from '../../webhooks/dispatch/tasks.ts'
 import type { WebhookConfig, WebhookMethod } from '../graph/step-config.ts'
@@ -38,7 +38,7 @@ import type { WebhookConfig, WebhookMethod } from '../graph/step-config.ts'
 export type LoadedRequest = NonNullable<Awaited<ReturnType<typeof findWorkflowRequest>>>
 
 type Deps = Pick<Base, 'store'>
-type DueRequest = Pick<Task, 'number' | 'sentBytes'>
+type DueRequest = Pick<RequestTask, 'number' | 'sentBytes'>
 
 /** The memory of a task, which is only a number: its request is read when it is made. */
 const TASK_BYTES = 512
@@ -143,7 +143,7 @@ export async function takeRequests(
   { store }: Deps,
   { id, projectId }: TaskKey,
   { taken, limit, now }: TakeQuery,
-): Promise<Taken<Task>> {
+): Promise<TakenTasks<RequestTask>> {
   const cancelledThrough = (await store.read.find(findCancelled, { id }))?.cancelledThrough ?? 0
   const fencedThrough = (await findFence(store.read, projectId))?.executionNumber ?? 0
   const isCancelling = cancelledThrough > 0

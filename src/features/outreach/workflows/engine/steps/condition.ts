@@ -19,9 +19,9 @@ import { isAutomaticRow } from '../../../../ground/conditions/automatic-mail.ts'
 import { type DataType, unfitTypes } from '../../../../ground/conditions/data-fit.ts'
 import { storedEventName } from '../../../../ground/conditions/field.ts'
 import { isKnownField, isNumericOperator } from '../../graph/condition-config.ts'
-import type { Graph } from '../../graph/graph.ts'
+import type { WorkflowGraph } from '../../graph/graph.ts'
 import type { ConditionConfig, ConditionOperator, StepOf } from '../../graph/step-config.ts'
-import type { StepCall, StepOutcome, Walker } from '../walk.ts'
+import type { StepCall, StepOutcome, WalkingExecution } from '../walk.ts'
 import { findEmailOfStep } from './send-email.ts'
 
 /** By event: the SQL condition by which the row of an email says that the event has happened. */
@@ -85,7 +85,7 @@ export async function branch(
  * Whether the condition can be answered: not if its field does not exist, or if it asks about the
  * mail of a step that was deleted.
  */
-function hasAnswer({ field, stepId }: ConditionConfig, { steps }: Graph): boolean {
+function hasAnswer({ field, stepId }: ConditionConfig, { steps }: WorkflowGraph): boolean {
   return isKnownField(field) && (stepId === undefined || steps.has(stepId))
 }
 
@@ -96,7 +96,7 @@ function hasAnswer({ field, stepId }: ConditionConfig, { steps }: Graph): boolea
 async function hasHappened(
   tx: Tx,
   { field, stepId, campaignId }: ConditionConfig,
-  execution: Walker,
+  execution: WalkingExecution,
 ): Promise<true | undefined> {
   const name = storedEventName(field)
   if (stepId === undefined && campaignId === undefined) {

@@ -31,7 +31,7 @@ import { RESERVED_KEYS } from '../../../../people/contacts/write/data.ts'
 import { hasLeft } from '../../../../people/wishes/wishes.ts'
 import { receivedOptionsOf } from '../../definition/trigger.ts'
 import type { StepOf } from '../../graph/step-config.ts'
-import type { StepCall, StepOutcome, Walker } from '../walk.ts'
+import type { StepCall, StepOutcome, WalkingExecution } from '../walk.ts'
 
 export type SendEmailDeps = AcceptDeps & Pick<Base, 'directory' | 'store'>
 type SendCall = StepCall<StepOf<'SEND_EMAIL'>>
@@ -148,7 +148,7 @@ async function findWithheldAnswer(
     workflow,
     at,
   }: Omit<SendInput, 'call' | 'plans'> & {
-    execution: Walker
+    execution: WalkingExecution
     recipient: ParsedAddress
   },
 ): Promise<string | undefined> {
@@ -169,7 +169,7 @@ function recipientOf({ step, execution }: SendCall): ParsedAddress | undefined {
 }
 
 /** Returns the variables from the context: its keys, and the whole context as `event`. */
-function variablesOf({ context }: Pick<Walker, 'context'>): Record<string, unknown> {
+function variablesOf({ context }: Pick<WalkingExecution, 'context'>): Record<string, unknown> {
   if (context === null) return {}
   const own = Object.entries(context).filter(([key]) => !RESERVED_KEYS.has(key))
   return { ...Object.fromEntries(own), event: context }
@@ -183,7 +183,7 @@ function refusalOf(error: unknown): AppError {
 /** Returns the reason for which an answer is withheld; undefined if it may be sent. */
 async function findWithheld(
   tx: Tx,
-  { number, contact }: Walker,
+  { number, contact }: WalkingExecution,
   { workflowId, perDay, at }: { workflowId: string; perDay: number; at: number },
 ): Promise<string | undefined> {
   const { id: contactId, address: recipient } = contact
@@ -206,7 +206,7 @@ const findEmail = statement<{ id: string }>(
 /** Finds the email that an execution sent at a step; undefined if it has sent none there. */
 export async function findEmailOfStep(
   tx: Tx,
-  { number, emailIds }: Walker,
+  { number, emailIds }: WalkingExecution,
   stepId: string,
 ): Promise<string | undefined> {
   const own = emailIds.get(stepId)

@@ -30,7 +30,7 @@ import type {
 import type { TurnKey, WorkflowNotifier } from '../../notifier.ts'
 import { type AskedValues, hasTemplates, isOf, type StepValues } from '../step-values.ts'
 import type { TurnChanges } from '../turn-changes.ts'
-import { NOW, type OpenStep, type StepCall, type StepOutcome, type Steps } from '../walk.ts'
+import { DUE_AT_ONCE, type OpenStep, type StepCall, type StepOutcome, type Steps } from '../walk.ts'
 import { branch } from './condition.ts'
 import { createTemplatePlans, type SendEmailDeps, sendEmail } from './send-email.ts'
 import { beginWait, resumeWait } from './wait-for-event.ts'
@@ -164,9 +164,9 @@ async function beginWebhook(
     stepId: step.id,
     stepExecutionId,
     ordinal: execution.ordinal,
-    dueAt: NOW,
+    dueAt: DUE_AT_ONCE,
   })
-  tx.afterCommit(() => workflowNotifier.notify({ kind: 'request', dueAt: NOW, ...key }))
+  tx.afterCommit(() => workflowNotifier.notify({ kind: 'request', dueAt: DUE_AT_ONCE, ...key }))
   return { kind: 'waits', dueAt: null }
 }
 

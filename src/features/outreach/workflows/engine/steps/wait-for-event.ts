@@ -17,7 +17,7 @@ import { isAutomaticRow } from '../../../../ground/conditions/automatic-mail.ts'
 import { storedEventName } from '../../../../ground/conditions/field.ts'
 import { readEventContexts } from '../../../../ground/events/context.ts'
 import type { StepOf } from '../../graph/step-config.ts'
-import type { OpenStep, StepCall, StepOutcome, Walker } from '../walk.ts'
+import type { OpenStep, StepCall, StepOutcome, WalkingExecution } from '../walk.ts'
 import { findEmailOfStep } from './send-email.ts'
 
 type WaitCall = StepCall<StepOf<'WAIT_FOR_EVENT'>>
@@ -174,7 +174,7 @@ async function ended(
     eventName,
     event,
     at,
-  }: { execution: Walker; eventName: string; event: EventRow | undefined; at: number },
+  }: { execution: WalkingExecution; eventName: string; event: EventRow | undefined; at: number },
 ): Promise<StepOutcome> {
   const contextOf = await readEventContexts(tx, event === undefined ? [] : [event])
   const eventData = event === undefined ? {} : contextOf(event)
