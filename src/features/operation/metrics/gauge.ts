@@ -1,5 +1,5 @@
 /** The shape of a gauge of `/metrics`, and the bounded cost of gauges that take a scan. */
-import { runFor, SYSTEM } from '../../../turns/owner.ts'
+import { runFor, SYSTEM_OWNER } from '../../../turns/owner.ts'
 
 const WAIT_MS = 25
 /** How long the first reads wait: less than the time limit of the usual collectors. */
@@ -74,7 +74,7 @@ export function createRecent<Result>(
   }
 
   return async () => {
-    if (running === undefined && clock() >= nextAt) running = runFor(SYSTEM, refresh)
+    if (running === undefined && clock() >= nextAt) running = runFor(SYSTEM_OWNER, refresh)
     if (running === undefined) return result
     if (isFirst) firstPause ??= pause(firstWaitMs)
     // Once the first pause is over, it adds no wait: the read waits as long as later reads do.

@@ -10,7 +10,7 @@ import { HOUR_MS, type Now } from '../../../../base/clock.ts'
 import {
   createFailureLimit,
   createWindowLimit,
-  enter,
+  enterLimit,
   type LimitedAttempt,
 } from '../../../../work/limiter.ts'
 
@@ -55,7 +55,7 @@ export function createLoginThrottle(now: Now): LoginThrottle {
 
   return {
     begin({ network, account }) {
-      const ofNetwork = enter(networks, network, REFUSAL)
+      const ofNetwork = enterLimit(networks, network, REFUSAL)
       const others: LimitedAttempt[] = []
       let isOpen = true
       let isLimitedEverywhere = false
@@ -70,7 +70,7 @@ export function createLoginThrottle(now: Now): LoginThrottle {
       }
       const end = () => close('abandoned')
       try {
-        others.push(enter(accounts, `${account} ${network}`, REFUSAL))
+        others.push(enterLimit(accounts, `${account} ${network}`, REFUSAL))
       } catch (error) {
         end()
         throw error
@@ -79,7 +79,7 @@ export function createLoginThrottle(now: Now): LoginThrottle {
         limitEverywhere(device) {
           if (isLimitedEverywhere) return
           const key = device === undefined ? account : `device ${device}`
-          others.push(enter(everywhere, key, REFUSAL))
+          others.push(enterLimit(everywhere, key, REFUSAL))
           isLimitedEverywhere = true
         },
         failed: () => close('counted'),
