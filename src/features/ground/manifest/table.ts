@@ -10,7 +10,7 @@ import {
   type SQLiteTable,
   sql,
 } from '../../../store/drizzle.ts'
-import type { Row } from '../../../store/snapshot/row-reader.ts'
+import type { StoredRow } from '../../../store/snapshot/row-reader.ts'
 import { type PartSpec, partOf, type TablePart } from './part.ts'
 
 export type TableDuties = {
@@ -41,7 +41,7 @@ export type ExportedTable = {
   table: SQLiteTable
   condition: (projectId: string) => SQL
   /** The fields of the API, in the place of columns. */
-  view?: (row: Row, config: Config) => object
+  view?: (row: StoredRow, config: Config) => object
   /** Whether a record has these fields only. */
   isWholeView?: boolean
 }

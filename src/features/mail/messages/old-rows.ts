@@ -7,12 +7,12 @@
  * new process begins at the oldest row.
  */
 import { HOUR_MS } from '../../../base/clock.ts'
-import type { Pace } from '../../../work/sweep.ts'
+import type { SweepPace } from '../../../work/sweep.ts'
 
 /** Rows per transaction; clearing a text visits all its database pages. */
 const BATCH_ROWS = 100
 const BATCH_BYTES = 8 * 1024 * 1024
-export const RETENTION_PACE: Pace = { rows: BATCH_ROWS, rest: 'event loop' }
+export const RETENTION_PACE: SweepPace = { rows: BATCH_ROWS, rest: 'event loop' }
 
 /** How far the walk of a process has come. */
 export type Walk = {

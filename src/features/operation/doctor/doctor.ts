@@ -7,7 +7,7 @@
  */
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../base/clock.ts'
 import { describeError } from '../../../base/errors.ts'
-import { runFor, SYSTEM } from '../../../turns/owner.ts'
+import { runFor, SYSTEM_OWNER } from '../../../turns/owner.ts'
 import { type Loop, startLoop } from '../../../work/loop.ts'
 import type { Base } from '../../ground/base.ts'
 import { type Arrivals, createArrivals } from './arrivals.ts'
@@ -58,7 +58,7 @@ export function createDoctor(deps: ServerDeps, run = runChecks): Doctor {
   }
 
   function begin(): Promise<CheckRun> {
-    running ??= runFor(SYSTEM, runNow).finally(() => {
+    running ??= runFor(SYSTEM_OWNER, runNow).finally(() => {
       running = undefined
     })
     return running

@@ -22,7 +22,7 @@ import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import { loadProgress, saveProgress } from '../../../work/jobs/progress.ts'
 import type { RunningJob } from '../../../work/jobs/run.ts'
-import { type Pace, sweep } from '../../../work/sweep.ts'
+import { type SweepPace, sweep } from '../../../work/sweep.ts'
 import type { Base } from '../../ground/base.ts'
 import { deleteChunks } from '../../ground/chunks.ts'
 import { billedUntil } from '../../ground/events/unbilled.ts'
@@ -100,7 +100,7 @@ export type Eraser = {
 type Progress = { erased: number; total: number }
 
 /** The first batch is small, because a single row may be large. */
-const PACE: Pace = { first: 20, max: 2_000, batchMs: 8, rest: { times: 2 } }
+const PACE: SweepPace = { first: 20, max: 2_000, batchMs: 8, rest: { times: 2 } }
 
 export async function createEraser(
   { store, now }: EraserDeps,

@@ -18,7 +18,11 @@ import { syncFolder } from '../../../config/sync-folder.ts'
 import { productVersion } from '../../../config/version.ts'
 import { sql } from '../../../store/drizzle.ts'
 import { projects } from '../../../store/schema/accounts.ts'
-import { openRowReader, type Row, type RowReader } from '../../../store/snapshot/row-reader.ts'
+import {
+  openRowReader,
+  type RowReader,
+  type StoredRow,
+} from '../../../store/snapshot/row-reader.ts'
 import { hasCurrentSchema } from '../../../store/snapshot/unmigrated.ts'
 import type { ExportedTable, TableDuties } from '../../ground/manifest/table.ts'
 import { writeBlobs } from './blobs.ts'
@@ -132,7 +136,7 @@ async function writeTable(context: Context, exported: ExportedTable): Promise<Fi
 function* linesOf(
   { config, projectId }: Context,
   { view, isWholeView = false }: ExportedTable,
-  rows: Iterable<Row>,
+  rows: Iterable<StoredRow>,
 ): Generator<string> {
   for (const row of rows) {
     const shown = { ...(isWholeView ? {} : row), ...view?.(row, config) }
@@ -144,7 +148,7 @@ function* linesOf(
  * Makes the record of a row: without hidden fields, with instants as the API writes them and octets
  * in base64.
  */
-function toRecord(row: object, projectId: string): Row {
+function toRecord(row: object, projectId: string): StoredRow {
   const entries = Object.entries(row)
     .filter(([name]) => !HIDDEN_FIELDS.includes(name))
     .map(([name, value]: [string, unknown]) => [name, toValue(name, value, projectId)])

@@ -1,5 +1,5 @@
 /** The shape of a gauge of `/metrics`, and the bounded cost of gauges that take a scan. */
-import { runFor, SYSTEM } from '../../../turns/owner.ts'
+import { runFor, SYSTEM_OWNER } from '../../../turns/owner.ts'
 
 const WAIT_MS = 25
 /** Less than the time after which any usual collector gives a scrape up. */
@@ -75,7 +75,7 @@ export function createRecent<Result>(
   }
 
   return async () => {
-    if (running === undefined && clock() >= nextAt) running = runFor(SYSTEM, refresh)
+    if (running === undefined && clock() >= nextAt) running = runFor(SYSTEM_OWNER, refresh)
     if (running === undefined) return result
     if (isFirst) firstPause ??= pause(firstWaitMs)
     // A first pause that is over adds nothing: the read waits as long as later reads do.

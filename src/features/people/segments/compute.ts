@@ -21,7 +21,7 @@ import { projects } from '../../../store/schema/accounts.ts'
 import { type Segment, segments } from '../../../store/schema/segments.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import { alternate } from '../../../turns/alternate.ts'
-import { type Pace, sweepPages } from '../../../work/sweep.ts'
+import { type SweepPace, sweepPages } from '../../../work/sweep.ts'
 import type { Base } from '../../ground/base.ts'
 import { appendForContacts } from '../../ground/events/append.ts'
 import { isFenced } from '../../ground/fence/rows.ts'
@@ -45,7 +45,7 @@ type ComputeResult = { added: number; removed: number; total: number }
 type Applied = Omit<ComputeResult, 'total'> & { silent: number }
 
 /** Waiting requests run between two batches. */
-const PACE: Pace = { first: 500, min: 100, max: 1500, batchMs: 10, rest: 'event loop' }
+const PACE: SweepPace = { first: 500, min: 100, max: 1500, batchMs: 10, rest: 'event loop' }
 
 type RefreshDeps = ComputeDeps & Pick<Base, 'log'>
 

@@ -11,7 +11,7 @@ import { eq, sql } from '../../../store/drizzle.ts'
 import { overwriting } from '../../../store/overwrite.sqlite.ts'
 import { instanceKeys } from '../../../store/schema/wishes.ts'
 import { statement } from '../../../store/statement.ts'
-import { type Pace, sweep } from '../../../work/sweep.ts'
+import { type SweepPace, sweep } from '../../../work/sweep.ts'
 import type { Base } from '../../ground/base.ts'
 
 const NAME = 'addresses'
@@ -23,7 +23,7 @@ const findKey = statement((db) =>
 
 /** The number of rows in a transaction; a digest takes about 2 us. */
 const BATCH = 2_000
-const PACE: Pace = { rows: BATCH, rest: 'none' }
+const PACE: SweepPace = { rows: BATCH, rest: 'none' }
 
 const batch = sql`select project_id, email from unkeyed_wishes
   order by project_id, email limit ${BATCH}`

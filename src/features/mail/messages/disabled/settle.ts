@@ -14,7 +14,7 @@ import type { RowOf } from '../../../../store/database.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
 import { type Loop, startLoop } from '../../../../work/loop.ts'
 import { settleInPasses } from '../../../../work/settle.ts'
-import { type Pace, sweep, sweepPages } from '../../../../work/sweep.ts'
+import { type SweepPace, sweep, sweepPages } from '../../../../work/sweep.ts'
 import type { Base } from '../../../ground/base.ts'
 import { endEmails } from '../outcome/end-emails.ts'
 import { notifyReleased } from '../queue/aside.ts'
@@ -44,7 +44,7 @@ type Queued = RowOf<typeof listQueuedOfProjects>
  */
 type Emptied = { projects: string; at: number }
 
-const PACE: Pace = { first: 50, max: 1_000, batchMs: 8, rest: { times: 2 } }
+const PACE: SweepPace = { first: 50, max: 1_000, batchMs: 8, rest: { times: 2 } }
 /** The maximum number of rows that one pass over the queue returns. */
 const PAGE = 20_000
 const NEVER: Emptied = { projects: '', at: Number.NEGATIVE_INFINITY }

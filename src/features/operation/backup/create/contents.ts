@@ -9,7 +9,7 @@ import path from 'node:path'
 import { AppError, hasCode } from '../../../../base/errors.ts'
 import type { Config } from '../../../../config/config.ts'
 import { readToml } from '../../../../config/layers/file.ts'
-import type { Loaded } from '../../../../config/load.ts'
+import type { LoadedConfig } from '../../../../config/load.ts'
 import { type SettingKey, settingKeys, settingOf } from '../../../../config/settings.ts'
 import { formatNewFile } from '../../../../config/values/toml-text.ts'
 import { ENTRY, MAX_ENTRIES, type OutsideFile, type Secrets } from '../archive/manifest.ts'
@@ -177,7 +177,7 @@ async function readStoredSecret(dataDir: string): Promise<string> {
 }
 
 /** Files and environment variables that a restored server needs besides the backup. */
-export function listOutside({ config, values, origins }: Loaded): OutsideFile[] {
+export function listOutside({ config, values, origins }: LoadedConfig): OutsideFile[] {
   return settingKeys.flatMap((key) => {
     const [value, origin] = [values[key], origins.get(key)]
     const own = settingOf(key).kind.isPath && !OWN_FOLDERS.includes(key) && value !== null

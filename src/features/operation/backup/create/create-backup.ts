@@ -21,7 +21,7 @@ import path from 'node:path'
 import { formatInstant, type Now } from '../../../../base/clock.ts'
 import { AppError } from '../../../../base/errors.ts'
 import { nativeBindingPath } from '../../../../config/addon.ts'
-import type { Loaded } from '../../../../config/load.ts'
+import type { LoadedConfig } from '../../../../config/load.ts'
 import { productVersion } from '../../../../config/version.ts'
 import { takeBackupLock } from '../../../../store/snapshot/backup-lock.ts'
 import { type DatabaseSnapshot, openSnapshot } from '../../../../store/snapshot/snapshot.ts'
@@ -38,7 +38,7 @@ import { openBackupPlace, requireFolderOf } from './backup-place.ts'
 import { listDataFiles, listOutside, readConfigText, readSecrets } from './contents.ts'
 import { watchSpace } from './space-watch.ts'
 
-type BackupDeps = { loaded: Loaded; now: Now }
+type BackupDeps = { loaded: LoadedConfig; now: Now }
 
 export type BackupInput = {
   /** Absolute path of the archive; or a stream, which cannot be read back. */

@@ -10,7 +10,7 @@ import {
   workflowTransitions,
 } from '../../../../store/schema/workflows.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
-import { type Pace, sweep } from '../../../../work/sweep.ts'
+import { type SweepPace, sweep } from '../../../../work/sweep.ts'
 import type { Base } from '../../../ground/base.ts'
 import { cancelActive } from '../executions/cancel-active.ts'
 import { EXIT_REASONS } from '../exit-reasons.ts'
@@ -19,7 +19,7 @@ import { listActiveAt } from './active.ts'
 
 /** One transaction cancels at most this many executions, in about 50 ms. */
 const MAX_CANCELLED = 500
-const PACE: Pace = { rows: MAX_CANCELLED, rest: 'none' }
+const PACE: SweepPace = { rows: MAX_CANCELLED, rest: 'none' }
 
 /**
  * The error when more executions stand at the steps than one transaction can cancel:

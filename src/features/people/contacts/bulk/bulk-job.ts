@@ -15,7 +15,7 @@ import type { Tx } from '../../../../store/write/transaction.ts'
 import { loadProgress } from '../../../../work/jobs/progress.ts'
 import { FinalFailure, type RunningJob } from '../../../../work/jobs/run.ts'
 import { findJobStatus, type JobStatus } from '../../../../work/jobs/status.ts'
-import { type Pace, sweepPages } from '../../../../work/sweep.ts'
+import { type SweepPace, sweepPages } from '../../../../work/sweep.ts'
 import type { Base } from '../../../ground/base.ts'
 import { compileCondition } from '../../../ground/conditions/compile.ts'
 import { type Condition, parseCondition } from '../../../ground/conditions/condition.ts'
@@ -80,7 +80,7 @@ type Applied = { changed: number; kept: number }
 /** `number`: the value of `after` once the contact is processed. */
 type Candidate = { number: number; id: string; address: string | null }
 
-const PACE: Pace = { first: 10, max: 100, batchMs: 4, rest: { times: 2 } }
+const PACE: SweepPace = { first: 10, max: 100, batchMs: 4, rest: { times: 2 } }
 const MAX_ERRORS = 1_000
 
 /** The unsubscribed contacts among `ids` whose owners left. */

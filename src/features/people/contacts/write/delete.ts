@@ -8,7 +8,7 @@ import { listOf, rowNumber, unindexed } from '../../../../store/dialect.ts'
 import { sql } from '../../../../store/drizzle.ts'
 import { parameter, statement } from '../../../../store/statement.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
-import { type Pace, sweep } from '../../../../work/sweep.ts'
+import { type SweepPace, sweep } from '../../../../work/sweep.ts'
 import type { Base } from '../../../ground/base.ts'
 import { insertErasedContacts, insertErasedEmails } from '../../wishes/erased-recipients.ts'
 import { contactNotFound } from '../read/find-contact.ts'
@@ -91,7 +91,7 @@ export async function deleteLongHistory(
 ): Promise<void> {
   const values = { projectId, ids: JSON.stringify(ids), at: deps.now() }
   for (const { page, hasMore, keepIds, deletePage } of history) {
-    const pace: Pace = { rows: page, rest: 'none' }
+    const pace: SweepPace = { rows: page, rest: 'none' }
     const until = async () => (await deps.store.read.find(hasMore, values)) === undefined
     await sweep(deps, { pace, heavyFor: projectId, until }, async (tx) => {
       if (keepIds !== undefined) await tx.execute(keepIds, values)

@@ -10,7 +10,7 @@ import { HOUR_MS, type Now } from '../../../../base/clock.ts'
 import {
   createFailureLimit,
   createWindowLimit,
-  enter,
+  enterLimit,
   type LimitedAttempt,
 } from '../../../../work/limiter.ts'
 
@@ -51,7 +51,7 @@ export function createLoginThrottle(now: Now): LoginThrottle {
 
   return {
     begin({ network, account }) {
-      const ofNetwork = enter(networks, network, REFUSAL)
+      const ofNetwork = enterLimit(networks, network, REFUSAL)
       const others: LimitedAttempt[] = []
       let isOpen = true
       let isLimitedEverywhere = false
@@ -65,7 +65,7 @@ export function createLoginThrottle(now: Now): LoginThrottle {
       }
       const end = () => close('abandoned')
       try {
-        others.push(enter(accounts, `${account} ${network}`, REFUSAL))
+        others.push(enterLimit(accounts, `${account} ${network}`, REFUSAL))
       } catch (error) {
         end()
         throw error
@@ -74,7 +74,7 @@ export function createLoginThrottle(now: Now): LoginThrottle {
         limitEverywhere(device) {
           if (isLimitedEverywhere) return
           const key = device === undefined ? account : `device ${device}`
-          others.push(enter(everywhere, key, REFUSAL))
+          others.push(enterLimit(everywhere, key, REFUSAL))
           isLimitedEverywhere = true
         },
         failed: () => close('counted'),
