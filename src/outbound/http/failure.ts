@@ -26,7 +26,7 @@ export class HopEnded extends Error {
   }
 }
 
-/** Returns the failure of a request. `error`: the error that `exchange` threw. */
+/** Returns the failure of a request. `error`: the error that `exchangeHttp` threw. */
 export function failureOf(error: unknown): HttpFailure {
   const text = describeError(error)
   if (error instanceof HopEnded) return { kind: error.kind, error: text }
