@@ -30,10 +30,15 @@ import {
   listAskedEvents,
   readSeen,
   recordCausedMemberships,
-  type Seen,
+  type SeenChanges,
 } from './caused-changes.ts'
 import { compileSegment } from './contact-scope.ts'
-import { type Change, endMemberships, findChanges, startMemberships } from './member-rows.ts'
+import {
+  endMemberships,
+  findChanges,
+  type MembershipDifference,
+  startMemberships,
+} from './member-rows.ts'
 import { segmentEvent } from './membership-events.ts'
 import { afterRuleChange, findRuleChange, type RuleChange } from './rule-change.ts'
 import { countSegment, saveCount } from './segment-contacts.ts'
@@ -148,7 +153,7 @@ async function computeOnce(
   const eventNames = await listAskedEvents(deps, segment)
   const isSilent = ruleChange?.changed?.isTouched
   const pages = findChanges(deps, { projectId, segmentId, condition, isSilent })
-  return sweepPages<Change, Progress>(
+  return sweepPages<MembershipDifference, Progress>(
     deps,
     { pace: PACE, heavyFor: projectId, job: signal && { signal } },
     {
@@ -162,7 +167,7 @@ async function computeOnce(
 }
 
 type ChangeBatch = {
-  changes: readonly Change[]
+  changes: readonly MembershipDifference[]
   eventNames: readonly string[]
   before: Progress
 }
@@ -237,7 +242,7 @@ async function saveTotal(
     ruleChange,
     isTouched,
     seen,
-  }: { ruleChange: RuleChange | undefined; isTouched: boolean; seen: Seen },
+  }: { ruleChange: RuleChange | undefined; isTouched: boolean; seen: SeenChanges },
 ): Promise<number | undefined> {
   const [row] = await deps.store.scan.values<[number]>(
     sql`select count(*) from segment_members ${indexedBy('segment_members_newest')}

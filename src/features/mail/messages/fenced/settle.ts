@@ -28,7 +28,7 @@ type Deps = Pick<Base, 'store' | 'directory' | 'now'>
 
 const PACE: SweepPace = { first: 50, max: 1_000, batchMs: 8, rest: { times: 2 } }
 /** The pace when no other writes wait, because no server runs. */
-const ALONE: SweepPace = { rows: 2_000, rest: 'none' }
+const PACE_ALONE: SweepPace = { rows: 2_000, rest: 'none' }
 /** The maximum number of rows that one pass over the queue returns. */
 const PAGE = 20_000
 
@@ -89,7 +89,7 @@ function putAside(
 ): Promise<number> {
   return sweepPages<RowOf<typeof listQueuedOfFence>, number>(
     deps,
-    { pace: isAlone ? ALONE : PACE, heavyFor: 'fence', signal },
+    { pace: isAlone ? PACE_ALONE : PACE, heavyFor: 'fence', signal },
     {
       from: 0,
       pages: [page],

@@ -19,7 +19,7 @@ type Deps = Pick<Base, 'store' | 'now'>
  * The tables that may hold many rows of one contact, each with the number of rows that can be
  * deleted in about 10 ms.
  */
-const LONG = [
+const LONG_HISTORIES = [
   ['emails', 200],
   ['events', 200],
   // An execution is deleted together with the rows of its steps.
@@ -49,7 +49,7 @@ const deleteSandboxCopies = statement(
 export const deleteByIds = statement(() => sql`delete from contacts where ${isSelected}`)
 
 /** The key of each of these tables is `rowid`. */
-export const history = LONG.map(([name, page]) => {
+export const history = LONG_HISTORIES.map(([name, page]) => {
   const rows = sql`from ${sql.raw(name)} where contact_id in (${selected})`
   return {
     page,
