@@ -209,7 +209,10 @@ export const listUpcomingActivity = ({ core }: RouteDeps) =>
     },
   })
 
-/** The types that the text names; undefined, which selects all, if it names none. */
+/**
+ * Returns the types that the text names. If it names none, returns undefined, which selects all
+ * types.
+ */
 function listOf(text: string | undefined): string[] | undefined {
   const types = (text ?? '').split(',').map((type) => type.trim())
   const named = types.filter((type) => type !== '')

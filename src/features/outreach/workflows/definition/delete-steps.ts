@@ -1,7 +1,7 @@
 /**
- * Removes steps from the graph. Their rows stay for the history of executions, hidden. Executions that
- * stand at them are cancelled with "step removed"; an enabled workflow with such executions is refused
- * before.
+ * Removes steps from the graph. Their rows stay, hidden, for the history of executions. Executions
+ * that stand at such a step are cancelled with the reason "step removed". In an enabled workflow
+ * the caller has refused the edit if there are such executions.
  */
 import { inArray, or } from '../../../../store/drizzle.ts'
 import {

@@ -1,7 +1,7 @@
 /**
- * Deletes workflows: they are gone with the transaction that marks them, so nothing starts and nothing is retried from
- * then on. A job deletes their rows in short transactions, between which other writes run; after a crash it finds the
- * rest in the database.
+ * Deletes workflows. A workflow counts as deleted once a transaction has marked it: from then on
+ * none of its executions starts or is retried. A job deletes their rows in short transactions,
+ * between which other writes run; after a crash it finds the rest in the database.
  */
 import { AppError, invalidField } from '../../../../base/errors.ts'
 import { MAX_IDS_PER_REQUEST } from '../../../../records/limits.ts'

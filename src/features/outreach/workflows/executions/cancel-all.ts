@@ -202,8 +202,8 @@ function writeForAWhile(
 }
 
 /**
- * Writes some rows. When no row is left, the workflow counts as settled, unless more executions
- * were cancelled meanwhile.
+ * Writes the rows of up to `limit` cancelled executions. When no row is left, the workflow counts
+ * as settled, unless more executions were cancelled meanwhile.
  */
 async function writeSome(
   { now, workflowNotifier }: SettleDeps,
