@@ -1,7 +1,7 @@
 /**
- * Reads the preferences of a request (RFC 7240): names in any case, values as tokens or quoted strings. If a
- * name is repeated, the first one counts (section 2). Members that are no preference are passed over; nothing
- * is read after a quoted string that does not end.
+ * Reads the preferences of a request (RFC 7240): names in any case, values as tokens or quoted
+ * strings. If a name is repeated, the first one counts (section 2). Members that are no preference
+ * are skipped. A quoted string without an end stops the reading.
  */
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 
@@ -13,8 +13,8 @@ export function wantsStrict({ headers }: Pick<IncomingMessage, 'headers'>): bool
 }
 
 /**
- * The value in small letters, as the values that RFC 7240 defines are in any case; empty for a preference without
- * one. `name` is in small letters.
+ * Returns the value of a preference in lower case, because the values that RFC 7240 defines may be
+ * in any case; '' for a preference without a value. `name`: in lower case.
  */
 function findPreference(headers: IncomingHttpHeaders, name: string): string | undefined {
   const text = [headers.prefer ?? []].flat().join(',')

@@ -16,7 +16,7 @@ export type HttpResponse = {
   headers: Readonly<Record<string, string>>
   /** The value that a JSON body was made from. */
   value?: unknown
-  /** The body has the warnings of the call already, in a list of its own. */
+  /** The body already has the warnings of the call, in a list of its own. */
   hasWarnings?: true
   /**
    * Bytes that the body keeps in memory until its end. By default the length of a complete body, and the
@@ -97,7 +97,10 @@ export function commonHeaders(isPublicApi: boolean): Record<string, string> {
   return isPublicApi ? { ...PUBLIC_API } : { ...EVERYWHERE }
 }
 
-/** Node sends no body with a response to HEAD, nor with a status that has none. Throws as `writeHead`. */
+/**
+ * Sends a response whose body is complete. Node leaves the body out in a response to HEAD, and with
+ * a status that has no body. Throws as `writeHead`.
+ */
 export function sendWhole(outgoing: ServerResponse, head: Head, body: string | Uint8Array): void {
   const hasBody = outgoing.req.method !== 'HEAD' && !BODYLESS.has(head.status)
   writeHead(outgoing, head, hasBody ? Buffer.byteLength(body) : undefined)
@@ -164,20 +167,26 @@ async function sendBody(
   }
 }
 
-/** Octets in pieces, so that a client that takes them slowly has one piece in the buffers of its connection. */
+/**
+ * Yields octets in pieces, so that a slow client has only one piece in the buffers of its
+ * connection.
+ */
 export async function* piecesOfOctets(octets: Uint8Array): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < octets.length; at += PIECE_BYTES)
     yield octets.subarray(at, at + PIECE_BYTES)
 }
 
-/** Ends the production of a body that has no reader any more; its errors do not matter. */
+/**
+ * Ends the production of a body that nobody reads any more. Errors of the body do not matter then.
+ */
 function abandon(iterator: AsyncIterator<Uint8Array>): void {
   iterator.return?.().catch(() => undefined)
 }
 
 /**
  * Gives Node the fields as one list, because each field that is set on its own is checked, copied and checked again.
- * @throws TypeError for a value that no header field may have; another head can be written then
+ * @throws TypeError for a value that no header field may have; after that another head can still be
+ * written
  */
 function writeHead(
   outgoing: ServerResponse,

@@ -34,7 +34,7 @@ import type { NameRules } from './unknown-names.ts'
 export const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 export type Method = (typeof METHODS)[number]
 
-/** A request as a route gets it from the exchange. */
+/** A request in the form in which a route gets it from the exchange. */
 export type RawCall = {
   requestId: string
   /** Epoch milliseconds. */
@@ -45,7 +45,10 @@ export type RawCall = {
   incoming: IncomingMessage
   params: Readonly<Record<string, string>>
   query: Readonly<Record<string, string>>
-  /** Parsed JSON or the fields of a form; if the operation takes neither, undefined or what came (`expectsNoBody`). */
+  /**
+   * Parsed JSON or the fields of a form. If the operation takes no body: undefined, or the JSON
+   * that the client sent all the same (`expectsNoBody`).
+   */
   body: unknown
   /** The unread body, if the operation has `takesStream`. */
   stream: BodyStream | undefined
@@ -96,7 +99,7 @@ type MemberCall<Query, Body> = CallBy<MemberCaller, Query, Body> & {
 
 type Shape<Query, Body> = {
   tag: string
-  /** What the operations of the tag are about; one of them says it. */
+  /** The description of the tag; one operation of the tag gives it. */
   tagText?: string
   summary: string
   description?: string
@@ -111,19 +114,19 @@ type Shape<Query, Body> = {
   /** The body is an HTML form, and `body` the schema of its fields. */
   takesForm?: boolean
   /**
-   * The handler reads the body from `stream`; these are its content type and schema for the
+   * The handler reads the body from `stream`. `contentType`, `schema`: of the body, for the
    * description. `isKept`: the handler keeps the whole body in memory, which takes its share of the
    * memory for bodies.
    */
   takesStream?: { contentType: string; schema: z.ZodType; isKept?: boolean }
-  /** The handler reads the body by `readJson`; this describes it. */
+  /** The schema of a body that the handler reads by `readJson`, for the description. */
   readsJson?: z.ZodType
   /** The limit of the decoded body; 1 MB unless given. */
   maxBodyBytes?: number
   takesIdempotencyKey?: boolean
   /**
-   * Memory for the answer; the request waits for it before the handler runs. A record needs its largest size,
-   * a list LIST_ANSWER_BYTES. Without `answerBytes` the answer must be short.
+   * Memory for the answer; the request waits for it before the handler runs. For a record this is
+   * its largest size, for a list LIST_ANSWER_BYTES. Without `answerBytes` the answer must be short.
    */
   answerBytes?: number
   /** How many such requests may wait for memory; without limits any number waits. */
@@ -152,7 +155,10 @@ type Shape<Query, Body> = {
    * callers.
    */
   refusals?: readonly number[]
-  /** Of an operation that is not hidden. Made when somebody asks for the description, so the start pays nothing. */
+  /**
+   * The example of the operation; only hidden operations have none. It is made when somebody asks
+   * for the description, so that the start costs nothing.
+   */
   example?(): OperationExample
   /** Left out of `/openapi.json`. */
   isHidden?: boolean
@@ -183,7 +189,7 @@ export type Route = Omit<Operation<RawCall>, 'growsDisk' | 'isRead' | 'run'> & {
   isRead: boolean
   /** The operation takes no body. If a body comes, it is read only to warn of the names in it. */
   expectsNoBody: boolean
-  /** Whether answers of more than 1 KB are compressed for clients that accept it. */
+  /** Whether answers of more than 1 KB are compressed for clients that accept compression. */
   isCompressed: boolean
   run(call: RawCall): Promise<HttpResponse>
 }
@@ -313,8 +319,8 @@ export function callerRoute(
 }
 
 /**
- * Whether a client may send a body by mistake: the method takes one elsewhere, and this operation declares
- * none. Hidden routes are left out, because no client would see their warnings.
+ * Whether a client may send a body by mistake: this operation takes no body, but other operations
+ * with the same method do. Hidden routes are left out, because no client would see their warnings.
  */
 function isWithoutBody(
   { method }: Endpoint,

@@ -11,7 +11,7 @@ import { AppError } from '../../base/errors.ts'
 import { addressGroup } from '../server/client-address.ts'
 
 export type BodyAllowance = {
-  /** The share of one body, empty at first. */
+  /** Opens the share of one body, which is empty at first. */
   open(owner: BodyOwner): BodyShare
 }
 
@@ -20,9 +20,9 @@ type BodyOwner = { address: string | null; key: string | null }
 
 export type BodyShare = {
   /**
-   * Grows the share to `bytes`; undefined when that is possible at once. Rejects with AppError
-   * RATE_LIMIT_EXCEEDED (limit of the address or the key) or EXTERNAL_SERVICE_ERROR (limit of the
-   * total), both with `details.retryAfter`.
+   * Grows the share to `bytes`. Returns undefined if that much memory is free at once. Rejects with
+   * AppError RATE_LIMIT_EXCEEDED (limit of the address or the key) or EXTERNAL_SERVICE_ERROR (limit
+   * of the total), both with `details.retryAfter`.
    */
   growTo(bytes: number): Promise<void> | undefined
   /** Frees the whole share. */
@@ -39,7 +39,7 @@ const RETRY_AFTER_SECONDS = 10
 type MemoryLimit = { name: string; maxBytes: number; refusal(): AppError }
 type Growth = {
   bytes: number
-  /** The limit that prevented the growth at the last check. */
+  /** The limit of memory that prevented the growth when it was last checked. */
   blockedBy: MemoryLimit | undefined
   allow(): void
   refuse(): void
@@ -65,7 +65,10 @@ export function createBodyAllowance(limits: AllowanceLimits): BodyAllowance {
   const isFull = ({ name, maxBytes }: MemoryLimit, bytes: number): boolean =>
     (taken.get(name) ?? 0) + bytes > maxBytes
 
-  /** A body that waits for the limit of its address or key does not delay other addresses and keys. */
+  /**
+   * Lets waiting bodies grow as far as there is memory. A body that waits for the limit of its
+   * address or key does not delay other addresses and keys.
+   */
   function allowGrowths(): void {
     const blocked = new Set<string>()
     const growing = [...waitingBodies].filter(({ bytes }) => bytes > 0)
@@ -80,7 +83,10 @@ export function createBodyAllowance(limits: AllowanceLimits): BodyAllowance {
     growing.findLast(isDeadlocked)?.growth?.refuse()
   }
 
-  /** Whether all holders of the missing memory wait themselves. */
+  /**
+   * Whether every body that holds memory under the same limit waits too, so that none of them will
+   * free it.
+   */
   function isDeadlocked({ growth }: OpenBody): boolean {
     const name = growth?.blockedBy?.name
     if (name === undefined) return false
@@ -113,7 +119,7 @@ export function createBodyAllowance(limits: AllowanceLimits): BodyAllowance {
     }
     const timer = setTimeout(() => {
       growth.refuse()
-      // Bodies that wait after this one may need less.
+      // The bodies that wait behind this one may need less memory.
       allowGrowths()
     }, WAIT_MS)
     body.growth = growth
@@ -128,7 +134,7 @@ export function createBodyAllowance(limits: AllowanceLimits): BodyAllowance {
       return {
         growTo(bytes) {
           if (bytes <= FREE_BODY_BYTES || bytes <= (body?.bytes ?? 0)) return undefined
-          body ??= { limits: limitsOf(owner, limits), bytes: 0, growth: undefined }
+          body ??= { limits: bodyLimitsOf(owner, limits), bytes: 0, growth: undefined }
           return wait(body, bytes - body.bytes)
         },
         release() {
@@ -143,7 +149,7 @@ export function createBodyAllowance(limits: AllowanceLimits): BodyAllowance {
   }
 }
 
-function limitsOf({ address, key }: BodyOwner, limits: AllowanceLimits): MemoryLimit[] {
+function bodyLimitsOf({ address, key }: BodyOwner, limits: AllowanceLimits): MemoryLimit[] {
   const { addressBytes, keyBytes, totalBytes } = limits
   return [
     {

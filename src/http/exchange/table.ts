@@ -47,7 +47,10 @@ export function varyingByType(response: HttpResponse): HttpResponse {
   return { ...response, headers: { ...response.headers, ...VARY } }
 }
 
-/** A table of one row: the fields of a record, and those of objects in it as `object.field`. */
+/**
+ * Returns a table with one row: the fields of a record. The fields of an object in it are named
+ * `object.field`.
+ */
 export function recordTable(name: string, record: object): Table {
   const cells = Object.entries(record).flatMap(([field, value]): [string, unknown][] =>
     typeof value === 'object' && value !== null
@@ -77,7 +80,10 @@ function toCell(value: unknown): string {
   return typeof value === 'string' ? writeText(value) : String(value)
 }
 
-/** The most specific range that matches counts; 0 without one. */
+/**
+ * Returns the quality of a type: that of the most specific range that matches, or 0 if none
+ * matches.
+ */
 function qualityOf(type: string, ranges: readonly MediaRange[]): number {
   const [group = ''] = type.split('/')
   for (const wanted of [type, `${group}/*`, '*/*']) {

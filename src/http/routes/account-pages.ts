@@ -36,7 +36,10 @@ import { whileClientWaits } from '../server/client-gone.ts'
 
 const text = z.string().catch('')
 
-/** `done`: shows the page that says how it went. `refused`: the last password broke the rule. */
+/**
+ * `done`: the form was sent, and the page says how it went. `refused`: the last password broke the
+ * rule for passwords.
+ */
 const pageQuery = z.object({
   token: text.default(''),
   done: z.literal('1').optional().catch(undefined),
@@ -64,7 +67,7 @@ export const confirmEmail = ({ core, layout }: RouteDeps) =>
     body: verifyForm,
     handle: async ({ body }) => {
       const state = await findVerification(core, body.token)
-      // A button that is pressed twice has done its work the first time.
+      // If the button was pressed before, the address is verified already.
       if (state !== 'done') await verifyByToken(core, body.token)
       return redirect('auth/verify-email?done=1')
     },
@@ -91,7 +94,8 @@ export const savePassword = ({ core, layout }: RouteDeps) =>
       const device = await whileClientWaits(incoming, (signal) =>
         resetPassword(core, { token, password, wideNetwork: addressNetwork(address), signal }),
       )
-      // A form of another site could put the cookie of its own account in place of the reader's.
+      // A form of another site could replace the cookie of the reader's browser by that of its own
+      // account.
       const isForeign = incoming.headers['sec-fetch-site'] === 'cross-site'
       const cookies = isForeign ? [] : [deviceCookie(core.config, device, core.now())]
       return { ...redirect('auth/reset-password?done=1'), cookies }

@@ -1,4 +1,6 @@
-/** Every email can be looked up: where it stands, what its receivers said, and its octets. */
+/**
+ * The emails of a project: their list, where each stands, what its receivers said, and its octets.
+ */
 
 import { findEmailBytes } from '../../features/insight/activity/email-bytes.ts'
 import { listEmails } from '../../features/insight/emails/list-emails.ts'
@@ -10,7 +12,7 @@ import {
 } from '../../features/insight/emails/show-email.ts'
 import { cancelEmails, retryEmails } from '../../features/mail/messages/queue/operate.ts'
 import { emailPage, emailQuery, emailRecord } from '../../records/email.ts'
-import { RENDERING } from '../../turns/rendering.ts'
+import { RENDERING_LIMITS } from '../../turns/rendering.ts'
 import { RENDERED_ANSWER_BYTES } from '../exchange/large-json.ts'
 import { LIST_ANSWER_BYTES, pageResponse, wholeResponse } from '../exchange/list-response.ts'
 import { MAX_RESPONSE_WARNINGS } from '../exchange/warnings.ts'
@@ -27,7 +29,7 @@ const shared = {
 
 const PIECE_BYTES = 128 * 1024
 
-/** Most emails take less. */
+/** The memory for the record of an email; most emails take less. */
 const RECORD_BYTES = 1024 * 1024
 
 export const list = ({ core }: RouteDeps) =>
@@ -55,7 +57,7 @@ export const show = ({ core }: RouteDeps) =>
     ...shared,
     summary: 'Show an email with its attempts, its events, and where it stands',
     answerBytes: RECORD_BYTES,
-    answerLimits: RENDERING,
+    answerLimits: RENDERING_LIMITS,
     responses: { 200: { description: 'The email', schema: emailRecord } },
     refusals: [404],
     example: examples.show,
@@ -70,7 +72,7 @@ export const showRaw = ({ core }: RouteDeps) =>
     ...shared,
     summary: 'Show the octets of an email (RFC 5322)',
     answerBytes: RECORD_BYTES,
-    answerLimits: RENDERING,
+    answerLimits: RENDERING_LIMITS,
     description:
       'Sent mail is composed again and signed now. Received mail is what came in, except for the ' +
       'tokens of links that the server mailed to its users, which are zeros; 404 once ' +
@@ -101,7 +103,7 @@ export const cancel = ({ core }: RouteDeps) =>
     summary: 'Cancel an email that waits',
     names: { isInAnswer: true },
     answerBytes: RECORD_BYTES,
-    answerLimits: RENDERING,
+    answerLimits: RENDERING_LIMITS,
     description: '409 for one that is being sent or has ended.',
     responses: { 200: { description: 'The email', schema: emailRecord } },
     refusals: [404, 409],
@@ -121,7 +123,7 @@ export const retry = ({ core }: RouteDeps) =>
     summary: 'Try an email again now',
     names: { isInAnswer: true },
     answerBytes: RECORD_BYTES,
-    answerLimits: RENDERING,
+    answerLimits: RENDERING_LIMITS,
     description:
       'One that waits is due at once; one that failed is tried again with a new give-up time. 409 ' +
       'for one that was delivered, bounced or is being sent, and for one that would fail again: ' +
@@ -152,7 +154,10 @@ async function respond(
   return { ...response, hasWarnings: true }
 }
 
-/** Before the effect of a call: one that is refused for want of memory has changed nothing. */
+/**
+ * Reserves memory for the record before the call takes effect, so that a call refused for lack of
+ * memory has changed nothing.
+ */
 async function reserveRecord(
   core: RouteDeps['core'],
   call: ProjectCall<unknown, unknown>,
@@ -162,12 +167,15 @@ async function reserveRecord(
   await call.reserve(Math.max(RENDERED_ANSWER_BYTES, 2 * (bytes.get(id) ?? 0)))
 }
 
-/** A text takes twice its bytes: as it is read, and as JSON or as a message. */
+/**
+ * Reserves memory for a text of so many bytes. The text is in memory twice: as it is read, and as
+ * JSON or as a message.
+ */
 async function reserveFor(call: ProjectCall<unknown, unknown>, bytes: number): Promise<void> {
   if (2 * bytes > RECORD_BYTES) await call.reserve(2 * bytes)
 }
 
-/** Copies: the octets may be in memory that threads share. */
+/** Yields copies of the octets, because the octets may be in memory that threads share. */
 async function* piecesOf(octets: Uint8Array): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < octets.length; at += PIECE_BYTES) {
     yield Uint8Array.from(octets.subarray(at, at + PIECE_BYTES))

@@ -35,7 +35,10 @@ import { type HttpResponse, json } from '../response.ts'
 import { type Call, openOperation, type RouteDeps } from '../route.ts'
 import { addressGroup } from '../server/client-address.ts'
 
-/** Logins that a network may begin in a minute, and answers that it may bring. */
+/**
+ * The most logins that a network may begin in a minute, and the most answers of providers that it
+ * may bring back.
+ */
 const PER_MINUTE = 60
 const LOGIN_FAILED = 'login with a provider failed'
 
@@ -145,8 +148,8 @@ function getProvider({ identityProviders }: Core, { params }: ProviderCall): Ide
 type LoginContext = { provider: ProviderName; peer: string | null; requestId: string }
 
 /**
- * A failed login ends at the page for logins, which has a text for its code: a browser stands here, and
- * its user could do nothing with the JSON of an error.
+ * Answers a failed login by a redirect to the page for logins, which has a text for the code of the
+ * failure: the client is a browser, whose user could do nothing with the JSON of an error.
  */
 async function orLoginPage(
   { config, log }: Pick<Core, 'config' | 'log'>,
@@ -183,7 +186,10 @@ function redirect(location: string, cookies: readonly string[]): HttpResponse {
   return { status: 302, body: '', headers: { location }, cookies }
 }
 
-/** The parameters as they came, repeated ones too: openid-client refuses these. */
+/**
+ * The parameters of the callback as they came. Repeated parameters stay, so that openid-client
+ * refuses them.
+ */
 function answerOf({ incoming }: ProviderCall): URLSearchParams {
   const { url = '' } = incoming
   const at = url.indexOf('?')

@@ -10,7 +10,10 @@ import { openOperation, projectOperation, type RouteDeps } from '../route.ts'
 const shared = { tag: 'Uploads', tagText: 'Images for emails, which the server serves.' } as const
 const params = { name: '`key` of the image' }
 
-/** The bytes of a URL never change. Webmail of other sites may show the image; it can run nothing. */
+/**
+ * The bytes at a URL never change, so caches may keep them. Webmail of other sites may show the
+ * image. The image cannot run scripts.
+ */
 const IMAGE_HEADERS = {
   'content-disposition': 'inline',
   'content-security-policy': "sandbox; default-src 'none'",
@@ -99,7 +102,7 @@ export const serve = ({ core }: RouteDeps) => {
         return { status: 304, body: '', headers }
       }
       const content = { 'content-type': contentType, 'content-length': String(sizeBytes) }
-      // HEAD reads as well: it answers like GET when the file is lost.
+      // HEAD reads the file as well, so that it answers like GET when the file is lost.
       const read = await image.read()
       const body = incoming.method === 'HEAD' ? '' : read
       return { status: 200, body, headers: { ...headers, ...content } }
@@ -107,7 +110,10 @@ export const serve = ({ core }: RouteDeps) => {
   })
 }
 
-/** `given`: If-None-Match (RFC 9110, section 13.1.2). */
+/**
+ * Whether the client has this image already. `given`: the field If-None-Match (RFC 9110, section
+ * 13.1.2).
+ */
 function isKnown(given: string | undefined, etag: string): boolean {
   const tags = given?.split(',').map((tag) => tag.trim().replace(/^W\//, '')) ?? []
   return tags.includes(etag) || tags.includes('*')

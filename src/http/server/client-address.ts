@@ -63,8 +63,8 @@ export function addressGroup(address: string | null | undefined): string {
 }
 
 /**
- * The name of the network of an address: IPv4 /24, IPv6 /48. A client with one address of such a network can
- * often use many.
+ * The name of the network of an address: IPv4 /24, IPv6 /48. A client that has one address of such
+ * a network can often use many addresses of it.
  */
 export function addressNetwork(address: string | null | undefined): string {
   const plain = plainAddress(address ?? undefined)
@@ -85,7 +85,7 @@ function groupsOf(plain: string): string[] {
 
 /**
  * Whether the client's address can be trusted. Behind a proxy that is not in the configuration all
- * clients have the proxy's address, and only its headers reveal it.
+ * clients have the proxy's address, and only the headers of the proxy reveal the proxy.
  */
 export function isDirect(incoming: IncomingMessage, proxies: AddressList): boolean {
   const { headers, socket } = incoming

@@ -1,8 +1,9 @@
 /**
- * The HTTP listener. A stop has two parts. After `announceStop` the server works as before, but each
- * response closes its connection, so that few clients keep one that the end could cut. `stop` stops
- * accepting connections and lets running requests finish. It waits only briefly for clients, waits for
- * the server's own work until the grace time ends, and then closes the remaining connections.
+ * The HTTP listener. A stop has two parts. After `announceStop` the server works as before, but
+ * each response closes its connection, so that few clients still have a connection when the server
+ * ends. `stop` stops accepting connections and lets running requests finish. It waits only briefly
+ * for clients, waits for the server's own work until the grace time ends, and then closes the
+ * remaining connections.
  */
 import type { RequestListener, Server } from 'node:http'
 import type { Server as TlsServer } from 'node:https'
@@ -23,20 +24,22 @@ import { createApi } from '../api.ts'
 import { REQUEST_TIMEOUT_MS } from '../body/body-pace.ts'
 import { createAddressList, plainAddress } from './client-address.ts'
 import type { ConnectionLimits, Connections } from './connections.ts'
-import { createGuardedServer, type Guards } from './guarded-server.ts'
+import { createGuardedServer, type ListenerGuards } from './guarded-server.ts'
 import { writeRefusal } from './raw-response.ts'
 
 type HttpDeps = {
   core: Core
   requestLog: Pick<RequestLog, 'record'>
-  /** The windows of keys, shared with SMTP submission; the server creates its own if absent. */
+  /**
+   * The rate limiter of keys, shared with SMTP submission; the server creates its own if absent.
+   */
   limiter?: RateLimiter
 }
 
 export type HttpServer = {
   /**
-   * The bound address, with the actual port if the configuration says port 0. While there is no
-   * ordered certificate yet, it is closed, and will be opened there.
+   * The bound address, with the actual port if the configuration says port 0. Until an ordered
+   * certificate has come, the port is closed; it will be opened at this address.
    */
   address: { host: string; port: number }
   /** `http://127.0.0.1:8080` */
@@ -80,7 +83,7 @@ export async function startHttp(deps: HttpDeps): Promise<HttpServer> {
       running.end()
     }
   }
-  const guards: Guards = {
+  const guards: ListenerGuards = {
     ...{ isTls: core.config.http.tls !== null, connections: connectionLimits(core) },
     ...{ maxHeaderBytes: MAX_HEADER_BYTES, headMs: HEAD_MS, requestMs: REQUEST_TIMEOUT_MS },
     ...{ keepAliveMs: KEEP_ALIVE_MS, maxRequests: Number.POSITIVE_INFINITY },
@@ -130,7 +133,7 @@ async function openWithCertificate(
   }
 
   function stopOpening(): void {
-    // A certificate that comes after this does not open the listener.
+    // A certificate that comes later does not open the listener.
     reserved = undefined
     late?.stop()
   }
@@ -197,7 +200,7 @@ async function stopServer(
     endGrace()
   }, graceMs)
   await closed
-  // A request whose client disconnected may still be cleaning up.
+  // A request may still be cleaning up after its client has disconnected.
   await Promise.race([running.whenNone(), isOver])
   clearInterval(cutting)
   clearTimeout(deadline)

@@ -17,7 +17,7 @@ import { parameter, statement } from '../../../store/statement.ts'
 import { sweepPages } from '../../../work/sweep.ts'
 import type { Base } from '../../ground/base.ts'
 import { contentOctets } from './content-rows.ts'
-import { createWalk, RETENTION_PACE, toBatches, type Walk, walkOld } from './old-rows.ts'
+import { createWalk, type OldRowsWalk, RETENTION_PACE, toBatches, walkOld } from './old-rows.ts'
 
 type Deps = Pick<Base, 'store' | 'config' | 'now'>
 type OldContent = { id: string; bytes: number }
@@ -25,8 +25,8 @@ type WithLinks = { id: string; links: string[] | null }
 
 const PAGE = 2_000
 
-/** The state that a process keeps from run to run. */
-export type Walks = { contents: Walk; emails: Walk }
+/** How far a process has walked over contents and emails; it keeps this from run to run. */
+export type Walks = { contents: OldRowsWalk; emails: OldRowsWalk }
 
 export function createWalks(): Walks {
   return { contents: createWalk(), emails: createWalk() }
@@ -34,7 +34,7 @@ export function createWalks(): Walks {
 
 const walksOfStores = new WeakMap<Base['store'], Walks>()
 
-/** The walks of this process through a database. */
+/** Returns the walks of this process over a database. */
 export function walksOf({ store }: Pick<Base, 'store'>): Walks {
   const walks = walksOfStores.get(store) ?? createWalks()
   walksOfStores.set(store, walks)
@@ -62,7 +62,7 @@ export const listContentsInQueue = statement<{ id: string }>(
     where ${isParked} and created_at < ${parameter('before')}`,
 )
 
-/** Shared contents, by their last use. */
+/** Lists a page of shared contents, in the order of their last use. */
 export const listOld = statement<OldContent & { at: number; number: number }>(
   () => sql`select id, last_used_at as at, ${rowNumber()} as number,
       ${contentOctets} as bytes
@@ -72,7 +72,10 @@ export const listOld = statement<OldContent & { at: number; number: number }>(
     order by last_used_at, ${rowNumber()} limit ${PAGE}`,
 )
 
-/** A page of the other contents; `bytes` is null for shared ones and those that were cleared. */
+/**
+ * Lists a page of contents in the order of their ids; `bytes` is null for contents that are shared
+ * or were cleared.
+ */
 export const listOldOwn = statement<{ id: string; at: number; bytes: number | null }>(
   () => sql`select id, last_used_at as at,
       case when body is not null and share_key is null then ${contentOctets} end as bytes
@@ -100,7 +103,7 @@ const listHtml = statement<{ id: string; html: string }>(
       and not is_text and body is not null`,
 )
 
-async function clearContents(deps: Deps, walk: Walk, before: number): Promise<number> {
+async function clearContents(deps: Deps, walk: OldRowsWalk, before: number): Promise<number> {
   const { store } = deps
   const rows = await store.scan.list(listContentsInQueue, { before: before + HOUR_MS })
   const inQueue = new Set(rows.map(({ id }) => id))
@@ -127,7 +130,7 @@ async function clearShared({ store }: Deps, before: number, clear: Clear): Promi
 
 async function clearOwn(
   { store }: Deps,
-  walk: Walk,
+  walk: OldRowsWalk,
   { before, clear }: { before: number; clear: Clear },
 ): Promise<number> {
   let total = 0
@@ -144,7 +147,7 @@ async function clearOwn(
   return total
 }
 
-/** Undefined for the last page. */
+/** Returns the last id of a page; undefined for the last page. */
 function lastOf(page: readonly { id: string }[]): string | undefined {
   return page.length < PAGE ? undefined : page.at(-1)?.id
 }
@@ -182,7 +185,7 @@ async function* withLinks(
   }
 }
 
-/** The links of the contents that have any. */
+/** Finds the links of the contents that have any. */
 async function findLinks(
   { scan }: Deps['store'],
   ids: readonly string[],
@@ -196,7 +199,10 @@ async function findLinks(
   return links
 }
 
-/** A page of old emails: how many have a snapshot, and the ids of those whose snapshot is to be cleared. */
+/**
+ * Reads a page of old emails: how many have a snapshot, and the ids of the emails whose snapshot is
+ * to be cleared.
+ */
 export const listSnapshots = statement<{
   last: string | null
   rows: number
@@ -221,7 +227,7 @@ const clearSnapshot = statement((db) =>
     ),
 )
 
-async function clearSnapshots({ store }: Deps, walk: Walk, before: number): Promise<void> {
+async function clearSnapshots({ store }: Deps, walk: OldRowsWalk, before: number): Promise<void> {
   await walkOld(walk, {
     before,
     look: async (span) => {

@@ -3,21 +3,21 @@ import { notFound } from '../../../base/errors.ts'
 import { count, desc, eq, sql } from '../../../store/drizzle.ts'
 import { sandboxMessages } from '../../../store/schema/service.ts'
 import { parameter, statement } from '../../../store/statement.ts'
-import { type Pace, sweep } from '../../../work/sweep.ts'
+import { type SweepPace, sweep } from '../../../work/sweep.ts'
 import type { Base } from '../../ground/base.ts'
 import { beginsWith } from './queue/queue-list.ts'
 
 export type SandboxMessage = {
   id: number
   receivedAt: number
-  /** The From field, decoded. */
+  /** The From field of the message, decoded. */
   sender: string
   recipient: string
   subject: string
 }
 
 /** The first batch is small, because a raw message may be large. */
-const PACE: Pace = { first: 20, max: 500, batchMs: 8, rest: { times: 2 } }
+const PACE: SweepPace = { first: 20, max: 500, batchMs: 8, rest: { times: 2 } }
 
 const deleteOldest = statement(
   () => sql`delete from sandbox_messages where id in (select id from sandbox_messages
@@ -37,11 +37,14 @@ export async function insertSandboxMessage(
 
 type Selection = {
   limit: number
-  /** An address, or its beginning; all messages if absent. */
+  /**
+   * Selects messages to an address, or to addresses that begin with this text; all messages if
+   * absent.
+   */
   to?: string | undefined
 }
 
-/** Newest first. `total`: how many there are without the limit. */
+/** Lists messages, newest first. `total`: the number of messages without the limit. */
 export async function listSandboxMessages(
   { store }: Pick<Base, 'store'>,
   { limit, to }: Selection,
@@ -63,7 +66,7 @@ export async function listSandboxMessages(
   return { messages, total: counted?.total ?? 0 }
 }
 
-/** The raw message. @throws AppError RESOURCE_NOT_FOUND */
+/** Loads the raw message. @throws AppError RESOURCE_NOT_FOUND */
 export async function loadSandboxMessage(
   { store }: Pick<Base, 'store'>,
   id: number,

@@ -26,29 +26,39 @@ import { deleteStrikesSince } from '../messages/outcome/strikes.ts'
 import { countHeldSuppressions, type HeldScope, isHeldIn } from './held-suppressions.ts'
 
 type UndoResult = {
-  /** Held suppressions that were dropped. */
+  /** The number of held suppressions that were deleted. */
   dropped: number
-  /** Addresses that were removed from the list. */
+  /** The number of addresses that were removed from the suppression list. */
   removed: number
-  /** Contacts that are subscribed again. */
+  /** The number of contacts that were subscribed again. */
   resubscribed: number
-  /** Addresses that stay on the list, because of a complaint or because they were added by hand. */
+  /**
+   * The number of addresses that stay on the list, because of a complaint or because they were
+   * added by hand.
+   */
   kept: number
   /**
-   * Suppressions that stay held, from before `since` or of other projects: the fuse stays blown for
-   * them.
+   * The number of suppressions that stay held, because they are from before `since` or of other
+   * projects. While there are any, the fuse stays blown.
    */
   remaining: number
 }
 
 type Deps = Pick<Base, 'store' | 'now'>
-type Scope = HeldScope & { since: number }
+type UndoScope = HeldScope & { since: number }
 type SuppressionPosition = Pick<Suppression, 'createdAt' | 'id'>
 
 const BATCH = 100
-const RULES = { pace: { rows: BATCH, rest: 'none' }, heavyFor: undefined, until: 'short' } as const
+const UNDO_RULES = {
+  pace: { rows: BATCH, rest: 'none' },
+  heavyFor: undefined,
+  until: 'short',
+} as const
 
-/** A contact whose address has changed may have unsubscribed at the new one. */
+/**
+ * Finds the contact that has a suppressed address now. A contact that had the address before is
+ * left alone, because it may have unsubscribed at its new address.
+ */
 const findHolder = statement((db) =>
   db
     .select({ contactId: contacts.id })
@@ -73,7 +83,7 @@ const deleteSuppression = statement((db) =>
   db.delete(suppressions).where(eq(suppressions.id, parameter('id'))),
 )
 
-/** Keeps the entry for its later reason: a complaint, or an addition by hand. */
+/** Keeps the entry of the list, now for its later reason: a complaint, or an addition by hand. */
 const applyLaterReason = statement((db) =>
   db
     .update(suppressions)
@@ -88,11 +98,11 @@ const applyLaterReason = statement((db) =>
 )
 
 /** `since`: epoch ms. A second call changes nothing. */
-export async function undoSuppressions(deps: Deps, scope: Scope): Promise<UndoResult> {
+export async function undoSuppressions(deps: Deps, scope: UndoScope): Promise<UndoResult> {
   const undone = { dropped: await deleteHeld(deps, scope), removed: 0, resubscribed: 0, kept: 0 }
   for (const projectId of await listProjectIds(deps, scope)) {
     let after: SuppressionPosition | undefined
-    await sweep(deps, RULES, async (tx) => {
+    await sweep(deps, UNDO_RULES, async (tx) => {
       const some = await undoSome(deps, tx, { projectId, since: scope.since, after })
       tx.afterCommit(() => {
         undone.removed += some.removed
@@ -107,16 +117,16 @@ export async function undoSuppressions(deps: Deps, scope: Scope): Promise<UndoRe
 }
 
 /** The index of the list begins with the project, so projects are handled one after the other. */
-async function listProjectIds({ store }: Deps, { projectId }: Scope): Promise<string[]> {
+async function listProjectIds({ store }: Deps, { projectId }: UndoScope): Promise<string[]> {
   if (projectId !== undefined) return [projectId]
   return (await store.scan.select({ id: projects.id }).from(projects)).map(({ id }) => id)
 }
 
-function deleteHeld(deps: Deps, scope: Scope): Promise<number> {
-  return sweep(deps, RULES, (tx) => dropSome(tx, scope))
+function deleteHeld(deps: Deps, scope: UndoScope): Promise<number> {
+  return sweep(deps, UNDO_RULES, (tx) => dropSome(tx, scope))
 }
 
-async function dropSome(tx: Tx, scope: Scope): Promise<number> {
+async function dropSome(tx: Tx, scope: UndoScope): Promise<number> {
   const held = { id: heldSuppressions.id, projectId: heldSuppressions.projectId }
   const rows = await tx
     .select({ ...held, address: heldSuppressions.address })

@@ -11,18 +11,19 @@ import { CONTACT } from '../../../formats/template/variables.ts'
 import { RESERVED_KEYS } from '../../people/contacts/write/data.ts'
 
 /**
- * `printed`: keys that are printed without a fallback. `guarded`: keys that occur only with a
- * fallback, or in a tag or a filter, which usually ask whether there is a value.
+ * The keys of data that a text names. `printed`: keys that are printed without a fallback.
+ * `guarded`: keys that occur only with a fallback, or in a tag or a filter, which usually ask
+ * whether there is a value.
  */
 export type NamedVariables = { printed: string[]; guarded: string[] }
 
 /**
- * Whether the data may have a key `contact`. The service's variables then do not stand below this
- * name.
+ * `hasContact`: whether the data may have a key `contact`. If so, `contact` is that key, and not
+ * the object with the service's own variables.
  */
-type Rule = { hasContact?: boolean }
+type NamingRule = { hasContact?: boolean }
 
-type Path = readonly string[]
+type KeyPath = readonly string[]
 
 const OWN_NAMES = new Set([
   ...RESERVED_KEYS,
@@ -35,11 +36,12 @@ const DEFINITION =
 
 const HAS_FALLBACK = /\|\s*default\b/
 
-/** These names alone are not keys. */
-const RECORDS = new Set(['data', CONTACT])
+/** Names of objects that contain the keys: alone, such a name is no key. */
+const DATA_OBJECTS = new Set(['data', CONTACT])
 
 /**
- * The maximum of one call. Further keys are not looked for, because guarded keys serve hints only.
+ * The number of guarded keys after which a call looks for no more, because guarded keys serve hints
+ * only.
  */
 const MAX_GUARDED = 10_000
 
@@ -53,23 +55,26 @@ const TOKEN = /[\p{L}_][\p{L}\p{N}_.-]{0,199}|\S/gu
 const NAME = /^[\p{L}_]/u
 
 /** Words of the language, which are no variables; `reversed` and `continue` stand in loops. */
-const WORDS = new Set([
+const LIQUID_WORDS = new Set([
   ...['true', 'false', 'nil', 'null', 'empty', 'blank'],
   ...['and', 'or', 'not', 'contains', 'in', 'reversed', 'continue'],
 ])
 
-/** Characters that stand before a property of brackets, a filter, and the end of a range. */
+/**
+ * A name after one of these characters is no variable: it is the property of something in brackets,
+ * a filter, or the end of a range.
+ */
 const BEFORE_OTHER = new Set(['.', '|', '@', '$', '%'])
 
-/** Tags whose rest is an expression. */
-const ASKING = new Set(['if', 'elsif', 'unless', 'case', 'when', 'echo', 'cycle'])
+/** Tags whose text after the name of the tag is an expression. */
+const EXPRESSION_TAGS = new Set(['if', 'elsif', 'unless', 'case', 'when', 'echo', 'cycle'])
 
 export function nameVariables(
   sources: readonly string[],
-  { hasContact = false }: Rule = {},
+  { hasContact = false }: NamingRule = {},
 ): NamedVariables {
-  const printed: Path[] = []
-  const guarded: Path[] = []
+  const printed: KeyPath[] = []
+  const guarded: KeyPath[] = []
   const defined = new Set<string>()
   for (const source of sources) {
     for (const { kind, content } of readMarkers(source)) {
@@ -84,16 +89,16 @@ export function nameVariables(
     }
   }
   const isVariable = hasContact || defined.has(CONTACT)
-  const keysOf = (paths: readonly Path[]) => {
+  const keysOf = (paths: readonly KeyPath[]) => {
     const keys = new Set(paths.map((path) => keyOf(path, isVariable)))
     return [...keys].filter((key) => !defined.has(key) && !OWN_NAMES.has(key))
   }
   const names = keysOf(printed)
-  const seen = new Set([...names, ...RECORDS])
+  const seen = new Set([...names, ...DATA_OBJECTS])
   return { printed: names, guarded: keysOf(guarded).filter((key) => !seen.has(key)) }
 }
 
-/** Returns the markers, with each content once. */
+/** Returns the markers of a text; of markers with the same content, only the first. */
 function readMarkers(source: string): { kind: Marker['kind']; content: string }[] {
   const markers: Marker[] = []
   let markup = 0
@@ -118,7 +123,7 @@ function readMarkers(source: string): { kind: Marker['kind']; content: string }[
 
 function addOutput(
   content: string,
-  { printed, guarded }: { printed: Path[]; guarded: Path[] },
+  { printed, guarded }: { printed: KeyPath[]; guarded: KeyPath[] },
 ): void {
   const { head, path, fallback, headFilters, filters } = parseOutput(content)
   const isGuarded =
@@ -130,7 +135,7 @@ function addOutput(
   guarded.push(...listPaths(headFilters), ...listPaths(filters))
 }
 
-/** `{% liquid … %}` has one tag a line. */
+/** Returns the tags in a marker: `{% liquid … %}` has one tag a line. */
 function statementsOf(content: string): string[] {
   const isLiquid = /^liquid\b/.test(content)
   return isLiquid
@@ -141,16 +146,17 @@ function statementsOf(content: string): string[] {
     : [content]
 }
 
-function keyOf(path: Path, hasContact: boolean): string {
+function keyOf(path: KeyPath, hasContact: boolean): string {
   const isOurs = path[0] === CONTACT && path.length > 1 && !hasContact
   const [root = '', key] = isOurs ? path.slice(1) : path
   return root === 'data' && key !== undefined ? key : root
 }
 
 /**
- * Lists the variables in an expression of Liquid: `a.b == "x" and c | append: d` names `a.b`, `c` and `d`. The list
- * is for hints only: keys in brackets, names that do not begin like a name, and all that follows the first 2,000
- * characters of an expression, without its quoted texts, are left out. The keys of each variable, outermost first.
+ * Lists the variables in an expression of Liquid: `a.b == "x" and c | append: d` names `a.b`, `c`
+ * and `d`. The list is for hints only: left out are keys in brackets, keys that do not begin with a
+ * letter or `_`, and all after the first 2,000 characters of an expression without its quoted
+ * texts. Returns a path for each variable, the outermost key first.
  */
 function listPaths(expression: string): string[][] {
   const unquoted = expression.replace(QUOTED, ' " ')
@@ -159,7 +165,7 @@ function listPaths(expression: string): string[][] {
   if (unquoted.length > MAX_EXPRESSION_LENGTH) tokens.pop()
   const isVariable = (token: string, at: number) =>
     NAME.test(token) &&
-    !WORDS.has(token) &&
+    !LIQUID_WORDS.has(token) &&
     !BEFORE_OTHER.has(tokens[at - 1] ?? '') &&
     tokens[at + 1] !== ':'
   return tokens.filter(isVariable).map((token) => token.split('.'))
@@ -169,7 +175,7 @@ function listPaths(expression: string): string[][] {
 function listPathsOfTag(content: string): string[][] {
   const [name = ''] = /^\w+/.exec(content) ?? []
   const rest = content.slice(name.length)
-  if (ASKING.has(name)) return listPaths(rest)
+  if (EXPRESSION_TAGS.has(name)) return listPaths(rest)
   if (name === 'for' || name === 'tablerow') return listPaths(after(rest, ' in '))
   return name === 'assign' ? listPaths(after(rest, '=')) : []
 }

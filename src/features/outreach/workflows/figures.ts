@@ -14,7 +14,7 @@ import { sql } from '../../../store/drizzle.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 
-/** Subject, figure, and what to add to its count. */
+/** A change of a count: the subject, the figure, and the number to add. */
 export type FigureChange = [subject: string, figure: string, by: number]
 
 const addEach = statement(
@@ -34,12 +34,15 @@ export async function addFigures(
   await tx.execute(addEach, { workflowId, changes: JSON.stringify(changes) })
 }
 
-/** Durations in ms by the power of 2 ^ (1/4) that they reach: a bucket is 19% wide. */
+/**
+ * Returns the bucket of a duration in ms: the highest power of 2 ^ (1/4) that the duration reaches,
+ * so that a bucket is 19% wide.
+ */
 export function durationBucket(ms: number): number {
   return ms < 1 ? 0 : Math.floor(4 * Math.log2(ms)) + 1
 }
 
-/** The middle of a bucket in ms. */
+/** Returns the middle of a bucket in ms. */
 export function bucketMs(bucket: number): number {
   return bucket === 0 ? 0 : Math.round(2 ** ((bucket - 0.5) / 4))
 }

@@ -33,9 +33,9 @@ export type ExportQuery = {
 type Deps = Pick<Base, 'store' | 'now'> & { slots: ExportSlots }
 
 const PAGE = 200
-const MARK = '\ufeff'
+const BYTE_ORDER_MARK = '\ufeff'
 
-/** The position of each key. */
+/** The position of the column of each key. */
 export type DataColumns = ReadonlyMap<string, number>
 
 const listKeys = statement<{ key: string }>(
@@ -56,7 +56,10 @@ export function exportContacts(deps: Deps, query: ExportQuery): Promise<AsyncIte
   })
 }
 
-/** `from`: the number of columns before them. */
+/**
+ * Finds the columns for the keys that the contacts of the project have. `from`: the number of
+ * columns before these.
+ */
 export async function findDataColumns(
   { store }: Pick<Base, 'store'>,
   projectId: string,
@@ -70,7 +73,10 @@ export function namesOf(columns: DataColumns): string[] {
   return [...columns.keys()].map((key) => `data.${key}`)
 }
 
-/** The cells of a contact, in the order of the columns. A key without a column has no cell. */
+/**
+ * Returns the cells of a contact's data, in the order of the columns. A key without a column has no
+ * cell.
+ */
 export function placeData(
   data: Readonly<Record<string, unknown>> | null,
   columns: DataColumns,
@@ -103,7 +109,7 @@ async function* write(
   { scope, columns, hasMark }: ExportFile,
 ): AsyncGenerator<Uint8Array> {
   const header = writeRecord([...EXPORT_COLUMNS, ...namesOf(columns)])
-  yield Buffer.from((hasMark ? MARK : '') + header)
+  yield Buffer.from((hasMark ? BYTE_ORDER_MARK : '') + header)
   for await (const page of walkContacts(deps, scope, { size: PAGE })) {
     yield* writePieces(deps.slots, page, (contact) => writeContact(contact, columns))
   }

@@ -16,10 +16,10 @@ export type ExportSlots = {
 
 type ExportLimits = { perProject: number; all: number }
 
-const LIMITS: ExportLimits = { perProject: 2, all: 8 }
+const EXPORT_LIMITS: ExportLimits = { perProject: 2, all: 8 }
 const RETRY_AFTER_SECONDS = 10
 
-export function createExportSlots({ perProject, all }: ExportLimits = LIMITS): ExportSlots {
+export function createExportSlots({ perProject, all }: ExportLimits = EXPORT_LIMITS): ExportSlots {
   const places = createKeyPlaces({ perKey: perProject, all })
   let last: Promise<unknown> = Promise.resolve()
 
@@ -56,7 +56,9 @@ export async function whileExporting(
   }
 }
 
-/** The same pieces; calls `release` after the last one, or when the reader stops early. */
+/**
+ * Yields the same pieces, and calls `release` after the last one or when the reader stops early.
+ */
 function releasing(
   pieces: AsyncGenerator<Uint8Array>,
   release: () => void,

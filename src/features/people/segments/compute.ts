@@ -21,7 +21,7 @@ import { projects } from '../../../store/schema/accounts.ts'
 import { type Segment, segments } from '../../../store/schema/segments.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import { alternate } from '../../../turns/alternate.ts'
-import { type Pace, sweepPages } from '../../../work/sweep.ts'
+import { type SweepPace, sweepPages } from '../../../work/sweep.ts'
 import type { Base } from '../../ground/base.ts'
 import { appendForContacts } from '../../ground/events/append.ts'
 import { isFenced } from '../../ground/fence/rows.ts'
@@ -30,10 +30,15 @@ import {
   listAskedEvents,
   readSeen,
   recordCausedMemberships,
-  type Seen,
+  type SeenChanges,
 } from './caused-changes.ts'
 import { compileSegment } from './contact-scope.ts'
-import { type Change, endMemberships, findChanges, startMemberships } from './member-rows.ts'
+import {
+  endMemberships,
+  findChanges,
+  type MembershipDifference,
+  startMemberships,
+} from './member-rows.ts'
 import { segmentEvent } from './membership-events.ts'
 import { afterRuleChange, findRuleChange, type RuleChange } from './rule-change.ts'
 import { countSegment, saveCount } from './segment-contacts.ts'
@@ -41,11 +46,11 @@ import { findSegment, hasConditionOf, isSegment, loadSegment, type SegmentKey } 
 
 type ComputeDeps = Pick<Base, 'store' | 'sharedRuns' | 'now'>
 type ComputeResult = { added: number; removed: number; total: number }
-/** `silent`: how many of the added and removed contacts had no event. */
+/** `silent`: the number of added and removed contacts for which no event was appended. */
 type Applied = Omit<ComputeResult, 'total'> & { silent: number }
 
 /** Waiting requests run between two batches. */
-const PACE: Pace = { first: 500, min: 100, max: 1500, batchMs: 10, rest: 'event loop' }
+const PACE: SweepPace = { first: 500, min: 100, max: 1500, batchMs: 10, rest: 'event loop' }
 
 type RefreshDeps = ComputeDeps & Pick<Base, 'log'>
 
@@ -70,10 +75,11 @@ export async function computeSegment(
 
 /**
  * Refreshes one segment after another, oldest count first, so that a round resumes where the last
- * one was interrupted. Projects alternate, and a round ends after five minutes, so that the next one
- * includes the segments of all projects again. Static segments need no refresh. The events of people who
- * came and went while a copy of the database was away start workflows, so segments with events wait while
- * a fence stands. A failure is logged, and the round continues.
+ * one was interrupted. Projects alternate, and a round ends after five minutes, so that the next
+ * one includes the segments of all projects again. Static segments need no refresh. Segments with
+ * events wait while a fence stands: after a database was brought back from a copy, their events
+ * would start workflows for people who came and went in between. A failure is logged, and the round
+ * continues.
  * @throws the signal's reason when it aborts
  */
 export async function refreshSegments(deps: RefreshDeps, signal: AbortSignal): Promise<void> {
@@ -147,7 +153,7 @@ async function computeOnce(
   const eventNames = await listAskedEvents(deps, segment)
   const isSilent = ruleChange?.changed?.isTouched
   const pages = findChanges(deps, { projectId, segmentId, condition, isSilent })
-  return sweepPages<Change, Progress>(
+  return sweepPages<MembershipDifference, Progress>(
     deps,
     { pace: PACE, heavyFor: projectId, job: signal && { signal } },
     {
@@ -161,7 +167,7 @@ async function computeOnce(
 }
 
 type ChangeBatch = {
-  changes: readonly Change[]
+  changes: readonly MembershipDifference[]
   eventNames: readonly string[]
   before: Progress
 }
@@ -199,8 +205,8 @@ async function applyChanges(
 }
 
 /**
- * Stores the number of members before the first silent change, so that a computation which a crash
- * interrupts still leaves it.
+ * Stores the number of members before the first silent change, so that the number is kept even if a
+ * crash interrupts the computation.
  */
 async function beginNote(tx: Tx, segment: Segment, at: number): Promise<void> {
   if (segment.filterChange !== null) return
@@ -236,7 +242,7 @@ async function saveTotal(
     ruleChange,
     isTouched,
     seen,
-  }: { ruleChange: RuleChange | undefined; isTouched: boolean; seen: Seen },
+  }: { ruleChange: RuleChange | undefined; isTouched: boolean; seen: SeenChanges },
 ): Promise<number | undefined> {
   const [row] = await deps.store.scan.values<[number]>(
     sql`select count(*) from segment_members ${indexedBy('segment_members_newest')}

@@ -41,28 +41,34 @@ const updateEndedMembers = statement<{ id: string }>(
     returning contact_id as id`,
 )
 
-/** `isSilent`: by new rules of filters, so that it is no event. */
-export type Change = { contactId: string; isEntry: boolean; isSilent: boolean }
+/** `isSilent`: new rules of filters made the change, so that no event is appended. */
+export type MembershipDifference = { contactId: string; isEntry: boolean; isSilent: boolean }
 
 type ComparedSegment = {
   projectId: string
   segmentId: string
   condition: SQL
-  /** Whether a change of the contact is silent; none is if absent. */
+  /** SQL that is true for contacts whose change is silent; undefined if no change is. */
   isSilent: SQL | undefined
 }
 
 type Deps = Pick<Base, 'store'>
 
-/** Contacts in a range. All of them may have changed, so this also limits the changes in memory. */
+/**
+ * The maximum number of contacts in a range. All of them may have changed, so this also limits the
+ * changes in memory.
+ */
 const MAX_NUMBERS = 10_000
 
-/** Returns the ids of contacts that were not members; deleted contacts are omitted. */
+/**
+ * Makes contacts members. Returns the ids of those that were not members before; deleted contacts
+ * are omitted.
+ */
 export async function startMemberships(tx: Tx, change: MembershipChange): Promise<string[]> {
   return idsOf(await tx.list(insertMembers, valuesOf(change)))
 }
 
-/** Returns the ids of contacts that were members. */
+/** Ends memberships. Returns the ids of the contacts that were members. */
 export async function endMemberships(tx: Tx, change: MembershipChange): Promise<string[]> {
   return idsOf(await tx.list(updateEndedMembers, valuesOf(change)))
 }
@@ -71,7 +77,10 @@ export async function endMemberships(tx: Tx, change: MembershipChange): Promise<
  * Yields the changes range by range; a range may have none. A contact that is created or changed
  * meanwhile may be missed.
  */
-export function findChanges(deps: Deps, segment: ComparedSegment): AsyncGenerator<Change[]> {
+export function findChanges(
+  deps: Deps,
+  segment: ComparedSegment,
+): AsyncGenerator<MembershipDifference[]> {
   const compareRange = (numberRange: NumberRange) => findDifferences(deps, segment, numberRange)
   return walkNumberRanges(deps, { scope: segment, range: { maxSize: MAX_NUMBERS } }, compareRange)
 }
@@ -88,7 +97,7 @@ async function findDifferences(
   { store }: Deps,
   { projectId, segmentId, condition, isSilent = sql`0` }: ComparedSegment,
   numberRange: NumberRange,
-): Promise<Change[]> {
+): Promise<MembershipDifference[]> {
   const rows = await store.scan.values<[string, number, number | null]>(
     sql`select contacts.id, member.contact_id is null, ${isSilent}
       from contacts ${indexedBy('contacts_order')}

@@ -18,7 +18,7 @@ import { selectByNumber } from '../contacts/list/queries.ts'
 import { dataBytesOf, readContacts } from '../contacts/list/read-contacts.ts'
 import { type ContactHead, contactColumns, selectHeads } from '../contacts/list/row.ts'
 import type { ContactScope } from '../contacts/list/scope.ts'
-import type { Seen } from './caused-changes.ts'
+import type { SeenChanges } from './caused-changes.ts'
 import { contactScopeOf } from './contact-scope.ts'
 import { afterRuleChange, findRuleChange } from './rule-change.ts'
 import { findSegment, hasConditionOf, isSegment, loadSegment, type SegmentKey } from './segments.ts'
@@ -30,7 +30,7 @@ type SegmentContactQuery = SegmentKey & {
   pageSize?: number | undefined
 }
 
-/** `total`: at most five minutes old, while the list is current. */
+/** `total`: a count that is at most five minutes old, although the list itself is current. */
 type SegmentContacts = { listing: Listing<ContactRecord, object>; total: number }
 
 type MemberRange = { limit: number; offset: number }
@@ -82,7 +82,7 @@ export async function saveCount(
   counted: Segment,
   count: Pick<Segment, 'memberCount' | 'countedAt'> &
     ReturnType<typeof afterRuleChange> &
-    Partial<Seen>,
+    Partial<SeenChanges>,
 ): Promise<boolean> {
   return store.write(async (tx) => {
     const current = await findSegment(tx, counted)

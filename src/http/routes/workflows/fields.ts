@@ -13,7 +13,7 @@ import { id, lineOfText } from '../../../records/fields.ts'
 import { MAX_DESCRIPTION_LENGTH, MAX_NAME_LENGTH } from '../../../records/limits.ts'
 import { STEP_TYPES, TRIGGER_TYPES, WAIT_OUTCOMES } from '../../../records/words.ts'
 
-/** The configs, and all other fields of the steps and transitions. */
+/** The largest graph: the configs, and all other fields of the steps and transitions. */
 export const MAX_GRAPH_BYTES = MAX_CONFIGS_BYTES + 1024 * 1024
 
 const MAX_PRIORITY = 1_000_000
@@ -38,12 +38,12 @@ const givenConfig = z.record(z.string(), z.unknown()).meta({
     '`url` are percent-encoded by their place; ' +
     'UPDATE_CONTACT `{updates?, subscriptionAction?}`, texts in the values of `updates` are templates; EXIT `{reason?}`',
 })
-/** The name of an event that starts executions: an event that can occur. */
+/** The name of an event that starts executions. Only an event that can occur is accepted. */
 const followedEvent = eventName.superRefine((given, context) => {
   const message = faultInServiceName(given)
   if (message !== undefined) context.addIssue({ code: 'custom', message })
 })
-/** What a step that needs nothing may leave out. */
+/** The config of a step; a step that needs no config may leave it out. */
 const config = givenConfig.default({})
 const triggerConfig = z.unknown().meta({
   description:
@@ -144,7 +144,7 @@ const transitionFields = z.object({
 
 export const newTransition = transitionFields.superRefine(refuseTwoBranches).transform(toEdge)
 
-/** UUIDs are longer, so that one which lost a character is no name. */
+/** A UUID is longer, so that a UUID which lost a character is not taken for a name. */
 const MAX_STEP_NAME_LENGTH = 32
 const STEP_NAME = /^[A-Za-z0-9][A-Za-z0-9_.-]*$/
 

@@ -15,7 +15,7 @@ import { graph, MAX_GRAPH_BYTES } from './fields.ts'
 
 const shared = { tag: 'Workflows' } as const
 
-/** The fields of the workflow, which a graph does not set, and the call that does. */
+/** The fields of a workflow that a graph does not set, each with the call that sets it. */
 const WAYS = Object.fromEntries(
   ['name', 'description', 'enabled', 'triggerType', 'allowReentry'].map((name) => [
     name,
@@ -43,7 +43,10 @@ const findings = z.object({
   ),
 })
 
-/** A graph that a client sends back: the answer of GET, with the transitions of its steps. */
+/**
+ * The names that a client may send back in a graph: those of the answer of GET, and a list of
+ * transitions.
+ */
 const sentBack = workflowDetail.extend({ transitions: z.array(transitionRecord) })
 
 export const replace = ({ core }: RouteDeps) =>

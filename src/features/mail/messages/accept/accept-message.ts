@@ -18,7 +18,10 @@ import type { AcceptedEmail } from './email-drafts.ts'
 import { discardPlan, type EmailOrigin, planEmails, type SendRequest } from './plan.ts'
 import type { FieldFault, TemplateCheck } from './template-check.ts'
 
-/** `planEmails` also takes the origin, which is the same for all requests of clients. */
+/**
+ * A request as a client makes it: the input of `planEmails` without the origin, which is the same
+ * for all clients.
+ */
 type MessageRequest = {
   project: Project
   request: SendRequest
@@ -49,7 +52,7 @@ type MessageDeps = Pick<Base, 'config' | 'store' | 'directory' | 'now'> & {
   acceptQueue: AcceptQueue
 }
 
-const ORIGIN: EmailOrigin = { source: 'TRANSACTIONAL', class: TRANSACTIONAL_CLASS }
+const CLIENT_ORIGIN: EmailOrigin = { source: 'TRANSACTIONAL', class: TRANSACTIONAL_CLASS }
 
 /**
  * Accepts a request once: a second request with the same key is refused, and the refusal contains the
@@ -94,7 +97,7 @@ async function writePlanned<Result>(
   { input: { project, request, check }, at }: { input: MessageRequest; at: number },
   finish: (tx: Tx, accepted: AcceptedMessage) => Promise<Result> | Result,
 ): Promise<Result> {
-  const plan = await planEmails(deps, { project, request, check, origin: ORIGIN }, at)
+  const plan = await planEmails(deps, { project, request, check, origin: CLIENT_ORIGIN }, at)
   const { faults } = plan
   const warnings = plan.content.warnings ?? []
   try {

@@ -24,19 +24,22 @@ export type { StoredAttachment } from '../../../../store/schema/json-values.ts'
 /** The columns of a content that depend on where its attachments are stored. */
 export type AttachmentColumns = { attachments: StoredAttachment[] | null; chunkBytes: number }
 
-type Owner = { projectId: string; contentId: string }
+type ChunkOwner = { projectId: string; contentId: string }
 
 export type ContentDraft = AttachmentColumns & {
   id: string
   projectId: string
-  /** Names a template version; null for a request's own content. */
+  /**
+   * The name of a template's version, whose content requests share; null for the own content of a
+   * request.
+   */
   shareKey: string | null
   subject: string
   body: string
   isText: boolean
   /** The text part beside HTML. */
   text: string | null
-  /** Subject, body and text are no templates. */
+  /** Whether subject, body and text are sent as they are, not as templates. */
   isLiteral: boolean
   /** The parts of the message that were lost, guessed or mended; null = none. */
   warnings: readonly string[] | null
@@ -86,7 +89,7 @@ const findShared = statement((db) =>
 /** Writes the chunks of large attachments. The chunks are durable when the promise resolves. */
 export async function storeAttachments(
   { store }: Pick<Base, 'store'>,
-  owner: Owner,
+  owner: ChunkOwner,
   attachments: readonly StoredAttachment[],
 ): Promise<AttachmentColumns> {
   if (attachedBytes(attachments) <= MAX_QUICK_BASE64_LENGTH) {
@@ -100,7 +103,7 @@ export async function storeAttachments(
   }
 }
 
-/** Returns the id of the content's row. */
+/** Writes a content, unless a row with its `shareKey` exists. Returns the id of the row. */
 export async function writeContent(tx: Tx, draft: ContentDraft): Promise<string> {
   if (draft.shareKey !== null) {
     const { projectId, shareKey } = draft
@@ -112,7 +115,10 @@ export async function writeContent(tx: Tx, draft: ContentDraft): Promise<string>
   return draft.id
 }
 
-/** Returns the ids of the rows by draft. The drafts have no attachments in chunks. */
+/**
+ * Writes contents as `writeContent` does. Returns the ids of the rows by draft. The drafts have no
+ * attachments in chunks.
+ */
 export async function writeContents(
   tx: Tx,
   drafts: readonly ContentDraft[],
@@ -155,7 +161,7 @@ export async function readAttachments(
 
 async function writeAttachments(
   store: Store,
-  { projectId, contentId }: Owner,
+  { projectId, contentId }: ChunkOwner,
   attachments: readonly StoredAttachment[],
 ): Promise<AttachmentColumns> {
   const stored: StoredAttachment[] = []

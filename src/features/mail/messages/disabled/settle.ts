@@ -1,9 +1,10 @@
 /**
  * Brings the mail of projects in line with whether they may send (`mail-fate.ts`), in short
- * transactions: mail of a project that was disabled for its reputation is put aside, in state `paused`
- * and without a campaign; it is due again when the project is enabled, and fails after 72 hours. Mail
- * of a project that was disabled for another reason, is being reset or was deleted fails at once. All of
- * it is found in the database, so a server that was killed goes on where it stopped.
+ * transactions: mail of a project that was disabled for its reputation is put aside, in state
+ * `paused` and without a campaign; it is due again when the project is enabled, and fails after 72
+ * hours. Mail of a project that was disabled for another reason, is being reset or was deleted
+ * fails at once. The mail to move is found in the database, so a server that was killed goes on
+ * where it stopped.
  *
  * Mail that comes into the queue later, such as what was being sent, is refused when it is claimed.
  */
@@ -13,7 +14,7 @@ import type { RowOf } from '../../../../store/database.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
 import { type Loop, startLoop } from '../../../../work/loop.ts'
 import { settleInPasses } from '../../../../work/settle.ts'
-import { type Pace, sweep, sweepPages } from '../../../../work/sweep.ts'
+import { type SweepPace, sweep, sweepPages } from '../../../../work/sweep.ts'
 import type { Base } from '../../../ground/base.ts'
 import { endEmails } from '../outcome/end-emails.ts'
 import { notifyReleased } from '../queue/aside.ts'
@@ -37,17 +38,20 @@ type SettleDeps = Pick<Base, 'store' | 'directory' | 'counters' | 'now' | 'log'>
 type Disabled = RowOf<typeof listDisabled>
 type Queued = RowOf<typeof listQueuedOfProjects>
 
-/** The disabled projects whose mail was looked for, and when, on the monotonic clock. */
+/**
+ * The disabled projects (as JSON) for which the queue was searched last, and the time of that
+ * search on the monotonic clock.
+ */
 type Emptied = { projects: string; at: number }
 
-const PACE: Pace = { first: 50, max: 1_000, batchMs: 8, rest: { times: 2 } }
-/** Row numbers that one pass over the queue returns. */
+const PACE: SweepPace = { first: 50, max: 1_000, batchMs: 8, rest: { times: 2 } }
+/** The maximum number of rows that one pass over the queue returns. */
 const PAGE = 20_000
-const NEVER: Emptied = { projects: '', at: Number.NEGATIVE_INFINITY }
+const NEVER_EMPTIED: Emptied = { projects: '', at: Number.NEGATIVE_INFINITY }
 
-/** Settles at the start, when the directory changes, and each minute. */
+/** Starts the loop that settles mail at the start, when the directory changes, and each minute. */
 export function startSettlingDisabled(deps: SettleDeps): Loop {
-  let emptied = NEVER
+  let emptied = NEVER_EMPTIED
   return startLoop({
     async run({ signal }) {
       emptied = await settleDisabled(deps, { signal, emptied })
@@ -67,7 +71,7 @@ export function startSettlingDisabled(deps: SettleDeps): Loop {
  */
 export async function settleDisabled(
   deps: SettleDeps,
-  { signal, emptied = NEVER }: { signal?: AbortSignal; emptied?: Emptied } = {},
+  { signal, emptied = NEVER_EMPTIED }: { signal?: AbortSignal; emptied?: Emptied } = {},
 ): Promise<Emptied> {
   for (const { projectId } of await deps.store.scan.list(listReleasable)) {
     await release(deps, projectId, signal)
@@ -80,7 +84,7 @@ export async function settleDisabled(
   const at = performance.now()
   await emptyQueue(deps, disabled, signal)
   for (const project of disabled) await endParked(deps, project, signal)
-  return signal?.aborted ? NEVER : { projects, at }
+  return signal?.aborted ? NEVER_EMPTIED : { projects, at }
 }
 
 async function release(
@@ -97,7 +101,10 @@ async function release(
   })
 }
 
-/** Each pass over the queue finds the mail that the pass before has left. */
+/**
+ * Moves the mail of disabled projects out of the queue, in passes: each finds the mail that the
+ * pass before has left.
+ */
 async function emptyQueue(
   deps: SettleDeps,
   disabled: readonly Disabled[],
@@ -125,7 +132,10 @@ async function emptyQueue(
   await settleInPasses({ list, move }, signal)
 }
 
-/** The project may have been enabled since it was listed. */
+/**
+ * Moves mail as the present state of its project says: the project may have been enabled since it
+ * was listed.
+ */
 async function moveSome(
   deps: SettleDeps,
   tx: Tx,

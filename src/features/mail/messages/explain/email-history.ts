@@ -1,5 +1,6 @@
 /**
- * Facts about an id that `queue show` prints: the email with its attempts and reports, or the kind of the row that has the id.
+ * Finds what `queue show` prints about an id: the email with its attempts and reports, or the kind
+ * of another row that has the id.
  */
 import { type AppError, notFound } from '../../../../base/errors.ts'
 import { classifyReply } from '../../../../formats/replies/classify-reply.ts'
@@ -23,10 +24,10 @@ import type { Base } from '../../../ground/base.ts'
 
 export type EmailHistory = { email: Email; attempts: Attempt[] }
 
-/** `address`: of a contact. */
+/** A row that is no email. `address`: the address of a contact. */
 type OtherKind = { kind: string; address?: string }
 
-const TABLES = [
+const TABLES_OF_IDS = [
   { kind: 'a campaign', table: campaigns },
   { kind: 'a project', table: projects },
   { kind: 'a template', table: templates },
@@ -38,9 +39,9 @@ const TABLES = [
 
 type Refusal = Pick<Attempt, 'class' | 'host' | 'replyCode' | 'enhancedCode' | 'replyText'>
 
-const JUDGEMENTS: readonly BounceReason[] = ['blocked', 'authfailure']
+const REASONS_ABOUT_SERVER: readonly BounceReason[] = ['blocked', 'authfailure']
 
-/** `attempts`: oldest first. @throws AppError RESOURCE_NOT_FOUND */
+/** Loads an email with its attempts, oldest first. @throws AppError RESOURCE_NOT_FOUND */
 export async function loadEmailHistory(
   { store }: Pick<Base, 'store'>,
   id: string,
@@ -73,7 +74,7 @@ export async function findOtherKind(
   const { address } = contacts
   const contact = await read.select({ address }).from(contacts).where(eq(contacts.id, id)).get()
   if (contact !== undefined) return { kind: 'a contact', address: contact.address }
-  for (const { kind, table } of TABLES) {
+  for (const { kind, table } of TABLES_OF_IDS) {
     const found = await read.select({ id: table.id }).from(table).where(eq(table.id, id)).get()
     if (found !== undefined) return { kind }
   }
@@ -99,5 +100,5 @@ export function judgesServer({
     reply: { code: replyCode ?? 0, enhancedCode, text: replyText ?? '' },
     ...(host === null ? {} : { mxHost: host }),
   })
-  return JUDGEMENTS.includes(reason)
+  return REASONS_ABOUT_SERVER.includes(reason)
 }

@@ -33,7 +33,7 @@ export type BounceSuppression = {
   projectId: string
   contactId: string
   address: string
-  /** In A-labels. */
+  /** The domain of the address, in A-labels. */
   domain: string
   reason: Extract<SuppressionReason, 'HARD_BOUNCE' | 'STRIKES'>
   /** One line, for operators. */
@@ -43,10 +43,10 @@ export type BounceSuppression = {
   at: number
 }
 
-type Refusal = {
+type BouncedRefusal = {
   email: Pick<Email, 'id' | 'projectId' | 'contactId' | 'recipient' | 'recipientDomain'>
   verdict: Pick<ReplyVerdict, 'isHard' | 'isStrike' | 'reason'>
-  /** The refusal as one line, for operators. */
+  /** The refusal, as one line for operators. */
   source: string
   at: number
 }
@@ -55,7 +55,10 @@ type Deps = { fuse: Fuse }
 
 const RECHECK_AFTER_MS = DAY_MS
 
-/** The cause `fuse` stays; the fuse may take over a suppression held for its domain. */
+/**
+ * Holds a suppression. A suppression that is already held for the fuse stays so; one that is held
+ * for its domain becomes one of the fuse if the fuse blows.
+ */
 const insertHeld = statement((db) =>
   db
     .insert(heldSuppressions)
@@ -91,7 +94,10 @@ const insertHeld = statement((db) =>
  * full or disabled mailbox and an unexplained 5xx are strikes; a refusal that is not the fault of
  * the address (this server on a blocklist, the content, a policy) changes nothing.
  */
-export async function suppressReportedBounces(tx: Tx, refusals: readonly Refusal[]): Promise<void> {
+export async function suppressReportedBounces(
+  tx: Tx,
+  refusals: readonly BouncedRefusal[],
+): Promise<void> {
   const found: BounceSuppression[] = []
   for (const refusal of refusals) {
     const suppression = await findSuppression(tx, refusal)
@@ -101,7 +107,8 @@ export async function suppressReportedBounces(tx: Tx, refusals: readonly Refusal
   if (first === undefined) return
   await suppressReported(tx, found.map(toRow))
   for (const [projectId, ofProject] of Map.groupBy(found, (each) => each.projectId)) {
-    // The first bounce of an address is the reason for its suppression.
+    // The rows are read from the last to the first, so that the first bounce of an address is the
+    // reason for its suppression.
     const addresses = new Map(ofProject.toReversed().map((each) => [each.address, each.emailId]))
     await unsubscribeAddresses(tx, { projectId, addresses, reason: 'bounce', at: first.at })
   }
@@ -111,7 +118,7 @@ export async function suppressReportedBounces(tx: Tx, refusals: readonly Refusal
 export async function suppressOwnBounce(
   deps: Deps,
   tx: Tx,
-  { isByDns, ...refusal }: Refusal & { isByDns: boolean },
+  { isByDns, ...refusal }: BouncedRefusal & { isByDns: boolean },
 ): Promise<void> {
   const suppression = await findSuppression(tx, refusal)
   if (suppression === undefined) return
@@ -174,7 +181,7 @@ async function holdSuppression(
 
 async function findSuppression(
   tx: Tx,
-  { email, verdict, source, at }: Refusal,
+  { email, verdict, source, at }: BouncedRefusal,
 ): Promise<BounceSuppression | undefined> {
   const { id: emailId, projectId, contactId, recipient, recipientDomain: domain } = email
   const { isHard, isStrike, reason } = verdict

@@ -19,14 +19,14 @@ const WAITING: readonly string[] = ['queued', 'deferred', 'sending']
 
 type RetryDeps = UsageDeps & Pick<Base, 'now'> & { queueNotifier: QueueNotifier }
 
-const AGAIN = 'A bounce is final: to send it again, send a new email.'
+const BOUNCE_IS_FINAL = 'A bounce is final: to send it again, send a new email.'
 
 /**
- * Makes waiting emails due at once; one that failed is tried again, with a new give-up time, and counts
- * again. The limits of a project do not hold back an operator.
+ * Makes waiting emails due at once. An email that failed is tried again with a new give-up time,
+ * and counts for usage again. The limits of the project do not hold back an operator.
  * @throws AppError RESOURCE_NOT_FOUND, CONFLICT (delivered, bounced, being sent, or it would fail
- *   again: see `retryable.ts`), BILLING_LIMIT_EXCEEDED (one that failed, and its project may send no
- *   more); after an error no email is changed
+ *   again: see `retryable.ts`), BILLING_LIMIT_EXCEEDED (one that failed, and its project may send
+ *   no more); after an error no email is changed
  */
 export async function retryEmails(
   core: RetryDeps & Pick<Base, 'store'>,
@@ -54,7 +54,7 @@ async function retryEmail(
   }
   if (email.isPlatform && !WAITING.includes(email.state)) throw notKept(email)
   if (!['queued', 'deferred', 'failed'].includes(email.state)) {
-    const again = email.state === 'bounced' && { suggestion: AGAIN }
+    const again = email.state === 'bounced' && { suggestion: BOUNCE_IS_FINAL }
     throw new AppError('CONFLICT', `Email ${id} is ${email.state}: there is nothing to retry.`, {
       ...again,
     })
@@ -81,7 +81,7 @@ async function retryEmail(
       state: waitingState,
       shelf: shelfInState(waitingState),
       status: 'PENDING',
-      // An email that was due already keeps its place before later ones.
+      // An email that was due already keeps its due time, and so its place before later ones.
       dueAt: Math.min(email.dueAt ?? now, now),
       updatedAt: now,
     })

@@ -1,7 +1,7 @@
 /**
- * Removes steps from the graph. Their rows stay for the history of executions, hidden. Executions that
- * stand at them are cancelled with "step removed"; an enabled workflow with such executions is refused
- * before.
+ * Removes steps from the graph. Their rows stay, hidden, for the history of executions. Executions
+ * that stand at such a step are cancelled with the reason "step removed". In an enabled workflow
+ * the caller has refused the edit if there are such executions.
  */
 import { inArray, or } from '../../../../store/drizzle.ts'
 import {
@@ -10,22 +10,25 @@ import {
   workflowTransitions,
 } from '../../../../store/schema/workflows.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
-import { type Pace, sweep } from '../../../../work/sweep.ts'
+import { type SweepPace, sweep } from '../../../../work/sweep.ts'
 import type { Base } from '../../../ground/base.ts'
 import { cancelActive } from '../executions/cancel-active.ts'
 import { EXIT_REASONS } from '../exit-reasons.ts'
 import { loadWorkflow, type WorkflowKey } from '../workflow.ts'
 import { listActiveAt } from './active.ts'
 
-/** Executions that one transaction cancels: about 50 ms. */
+/** One transaction cancels at most this many executions, in about 50 ms. */
 const MAX_CANCELLED = 500
-const PACE: Pace = { rows: MAX_CANCELLED, rest: 'none' }
+const PACE: SweepPace = { rows: MAX_CANCELLED, rest: 'none' }
 
-/** So many executions stand at the steps that `cancelAtSteps` has to cancel them first. */
+/**
+ * The error when more executions stand at the steps than one transaction can cancel:
+ * `cancelAtSteps` cancels most of them first.
+ */
 export class CrowdedSteps extends Error {
   override readonly name = 'CrowdedSteps'
   readonly stepIds: readonly string[]
-  /** The version of the workflow. */
+  /** The version of the workflow for which the steps were to be deleted. */
   readonly version: number
 
   constructor(stepIds: readonly string[], version: number) {
@@ -57,8 +60,9 @@ export async function deleteGraphSteps(
 }
 
 /**
- * Cancels executions at the steps in short transactions, until `deleteGraphSteps` can cancel the rest, and
- * returns how many. Stops when the workflow has another version, which it also gets when it is enabled.
+ * Cancels executions at the steps in short transactions, until `deleteGraphSteps` can cancel the
+ * rest, and returns how many. Stops when the version of the workflow changes, as it also does when
+ * the workflow is enabled.
  */
 export async function cancelAtSteps(
   deps: Pick<Base, 'store' | 'now'>,

@@ -1,7 +1,7 @@
 /**
- * Deletes workflows: they are gone with the transaction that marks them, so nothing starts and nothing is retried from
- * then on. A job deletes their rows in short transactions, between which other writes run; after a crash it finds the
- * rest in the database.
+ * Deletes workflows. A workflow counts as deleted once a transaction has marked it: from then on
+ * none of its executions starts or is retried. A job deletes their rows in short transactions,
+ * between which other writes run; after a crash it finds the rest in the database.
  */
 import { AppError, invalidField } from '../../../../base/errors.ts'
 import { MAX_IDS_PER_REQUEST } from '../../../../records/limits.ts'
@@ -12,7 +12,7 @@ import { parameter, statement } from '../../../../store/statement.ts'
 import type { Queries, Tx } from '../../../../store/write/transaction.ts'
 import { enqueueJob } from '../../../../work/jobs/enqueue.ts'
 import type { RunningJob } from '../../../../work/jobs/run.ts'
-import { type Pace, sweep } from '../../../../work/sweep.ts'
+import { type SweepPace, sweep } from '../../../../work/sweep.ts'
 import type { Base } from '../../../ground/base.ts'
 import type { WorkflowNotifier } from '../notifier.ts'
 import { loadWorkflow, type WorkflowKey, workflowNotFound } from '../workflow.ts'
@@ -30,17 +30,20 @@ type BulkUpdate = {
 
 export const ERASE_KIND = 'erase-workflows'
 
-/** Steps that one transaction deletes while a request waits, with their transitions: about 10 ms. */
-const WHILE_WAITING: Pace = { rows: 500, rest: 'none' }
+/**
+ * While a request waits, one transaction deletes at most this many steps with their transitions, in
+ * about 10 ms.
+ */
+const WHILE_WAITING: SweepPace = { rows: 500, rest: 'none' }
 
-const PACE: Pace = { first: 200, max: 2_000, batchMs: 4, rest: { times: 2 } }
+const PACE: SweepPace = { first: 200, max: 2_000, batchMs: 4, rest: { times: 2 } }
 
 export const listDeleted = statement<{ id: string }>(
   () => sql`select id from workflows
     where project_id = ${parameter('projectId')} and deleted_at is not null`,
 )
 
-/** The transitions of the steps go with them. */
+/** Deletes steps; the database deletes their transitions with them. */
 const deleteSteps = statement(
   () => sql`delete from workflow_steps where id in (
     select id from workflow_steps where workflow_id in ${listOf(parameter('ids'))}
@@ -54,8 +57,8 @@ const deleteFigures = statement(
 )
 
 /**
- * Deletes executions until their rows, those of their steps included, reach the limit; at least one
- * execution.
+ * Deletes executions until the deleted rows, those of steps included, reach the limit, but at least
+ * one execution.
  */
 const deleteExecutions = statement(
   () => sql`delete from workflow_executions where number in (
@@ -80,9 +83,9 @@ export async function deleteWorkflow(deps: DeletionDeps, key: WorkflowKey): Prom
 }
 
 /**
- * Deletes all of the workflows or none. Deletion is the only change that exists.
+ * Deletes all of the given workflows or none. Deletion is the only bulk change that exists.
  * @throws AppError VALIDATION_ERROR; WORKFLOW_NOT_FOUND when the project lacks one of them; CONFLICT
- *   while executions of one are active
+ * while executions of one are active
  */
 export async function bulkUpdateWorkflows(
   deps: DeletionDeps,
@@ -116,7 +119,8 @@ export async function deleteWorkflowRows(
 }
 
 /**
- * Deletes all of the workflows or none, and returns how many. The ids of their steps are free again.
+ * Deletes all of the workflows or none, and returns how many. The ids of their steps can be used
+ * again.
  * @throws AppError CONFLICT while executions are active; errors of `find`
  */
 async function deleteAll(

@@ -1,6 +1,6 @@
 /**
- * An execution as the API shows it. Active executions that were cancelled together are shown as
- * cancelled at once, although their rows follow later (`cancel-all.ts`).
+ * Turns an execution into the record of the API. Active executions that were cancelled together are
+ * shown as cancelled at once, although their rows change later (`cancel-all.ts`).
  */
 import { formatInstant, formatOptionalInstant } from '../../../../base/clock.ts'
 import type { ExecutionRecord } from '../../../../records/execution.ts'
@@ -8,7 +8,10 @@ import type { ExecutionStatus, StepType } from '../../../../store/schema/words.t
 import type { Workflow, WorkflowExecution } from '../../../../store/schema/workflows.ts'
 import { isInLine } from '../chains/line.ts'
 
-/** What the workflow says about its cancelled executions. `fencedThrough`: those that a fence holds. */
+/**
+ * The columns of a workflow about the executions that were cancelled together. `fencedThrough`: the
+ * number up to which executions are fenced.
+ */
 export type CancelledTogether = Pick<
   Workflow,
   'cancelledThrough' | 'cancelReason' | 'cancelledAt'

@@ -15,7 +15,7 @@ import type { Tx } from '../../../../store/write/transaction.ts'
 import { loadProgress } from '../../../../work/jobs/progress.ts'
 import { FinalFailure, type RunningJob } from '../../../../work/jobs/run.ts'
 import { findJobStatus, type JobStatus } from '../../../../work/jobs/status.ts'
-import { type Pace, sweepPages } from '../../../../work/sweep.ts'
+import { type SweepPace, sweepPages } from '../../../../work/sweep.ts'
 import type { Base } from '../../../ground/base.ts'
 import { compileCondition } from '../../../ground/conditions/compile.ts'
 import { type Condition, parseCondition } from '../../../ground/conditions/condition.ts'
@@ -31,12 +31,12 @@ export type BulkOperation = 'subscribe' | 'unsubscribe' | 'delete'
 
 type BulkFilter<RawCondition = Condition> = {
   subscribed?: boolean | undefined
-  /** A part of the address. */
+  /** Selects contacts whose address contains this text. */
   search?: string | undefined
   condition?: RawCondition | undefined
 }
 
-/** The contacts of a bulk job: given by id, or those that match when the job starts. */
+/** The contacts that a bulk job changes: those of the given ids, or those that match a filter. */
 export type BulkSelection<RawCondition = Condition> =
   | { mode: 'ids'; contactIds: readonly string[] }
   | { mode: 'query'; filter: BulkFilter<RawCondition>; excludeIds: readonly string[] }
@@ -45,7 +45,10 @@ export type BulkSelection<RawCondition = Condition> =
 type BulkPayload = BulkSelection & {
   operation: BulkOperation
   projectId: string
-  /** Whether a `subscribe` takes in people who left; absent in jobs of an earlier version. */
+  /**
+   * Whether the operation `subscribe` also subscribes people who left; absent in jobs that an
+   * earlier version stored.
+   */
   resubscribe?: boolean
 }
 
@@ -63,7 +66,7 @@ export type BulkResult = {
   /** The part of `unchangedCount` that stays unsubscribed because the person left. */
   keptUnsubscribedCount: number
   failureCount: number
-  /** The first failures. */
+  /** The first failures, at most `MAX_BULK_ERRORS`. */
   errors: BulkFailure[]
 }
 
@@ -75,10 +78,10 @@ type Tally = Omit<BulkResult, 'operation' | 'totalRequested'>
 type BulkProgress = { startedAt: number; after: number; last: number; total: number; tally: Tally }
 type Applied = { changed: number; kept: number }
 /** `number`: the value of `after` once the contact is processed. */
-type Candidate = { number: number; id: string; address: string | null }
+type BulkCandidate = { number: number; id: string; address: string | null }
 
-const PACE: Pace = { first: 10, max: 100, batchMs: 4, rest: { times: 2 } }
-const MAX_ERRORS = 1_000
+const PACE: SweepPace = { first: 10, max: 100, batchMs: 4, rest: { times: 2 } }
+const MAX_BULK_ERRORS = 1_000
 
 /** The unsubscribed contacts among `ids` whose owners left. */
 const selectLeft = statement<{ id: string }>(
@@ -89,9 +92,11 @@ const selectLeft = statement<{ id: string }>(
 )
 
 /**
- * Returns the id of the job. `condition` is the unparsed condition of the request.
- * @throws AppError VALIDATION_ERROR for an invalid condition; BAD_REQUEST for a condition that refers
- *   to an unknown segment; CONFLICT when the project has too many unfinished jobs of this kind
+ * Checks the selection and enqueues the job. Returns the id of the job. `selection.condition` is
+ * the condition of the request, not parsed yet.
+ * @throws AppError VALIDATION_ERROR for an invalid condition; BAD_REQUEST for a condition that
+ *   refers to an unknown segment; CONFLICT when the project has too many unfinished jobs of this
+ *   kind
  */
 export async function startBulk(
   deps: StartDeps,
@@ -142,7 +147,7 @@ export async function runBulk(deps: Deps, job: RunningJob): Promise<BulkResult> 
   const { projectId } = payload
   const from =
     (await loadProgress<BulkProgress>(deps.store.read, job.id)) ?? (await begin(deps, payload))
-  const { tally } = await sweepPages<Candidate, BulkProgress>(
+  const { tally } = await sweepPages<BulkCandidate, BulkProgress>(
     deps,
     { pace: PACE, heavyFor: undefined },
     {
@@ -181,7 +186,7 @@ async function* candidatesOf(
   deps: Deps,
   payload: BulkPayload,
   { startedAt, after, last }: BulkProgress,
-): AsyncGenerator<Candidate[]> {
+): AsyncGenerator<BulkCandidate[]> {
   if (payload.mode === 'ids') {
     const all = payload.contactIds.map((id, index) => ({ number: index + 1, id, address: null }))
     yield all.slice(after)
@@ -217,7 +222,7 @@ async function toScope(
   }
 }
 
-type BulkBatch = { payload: BulkPayload; state: BulkProgress; batch: readonly Candidate[] }
+type BulkBatch = { payload: BulkPayload; state: BulkProgress; batch: readonly BulkCandidate[] }
 
 async function applyBatch(
   { now }: Deps,
@@ -259,7 +264,7 @@ async function applyOperation(
 
 function addUp(
   tally: Tally,
-  batch: Applied & { unchanged: number; missing: readonly Candidate[] },
+  batch: Applied & { unchanged: number; missing: readonly BulkCandidate[] },
 ): Tally {
   const errors = batch.missing.map(({ id, address }) => ({
     contactId: id,
@@ -271,7 +276,7 @@ function addUp(
     unchangedCount: tally.unchangedCount + batch.unchanged,
     keptUnsubscribedCount: (tally.keptUnsubscribedCount ?? 0) + batch.kept,
     failureCount: tally.failureCount + batch.missing.length,
-    errors: [...tally.errors, ...errors].slice(0, MAX_ERRORS),
+    errors: [...tally.errors, ...errors].slice(0, MAX_BULK_ERRORS),
   }
 }
 

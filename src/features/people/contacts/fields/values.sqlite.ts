@@ -1,16 +1,17 @@
+/** Reads the distinct values of a key in the data of contacts, one state of `subscribed` at a time. */
 import { indexedBy } from '../../../../store/dialect.ts'
 import { sql } from '../../../../store/drizzle.ts'
 import { parameter, statement } from '../../../../store/statement.ts'
 
-/** Characters of a value in a condition. */
-const MAX_LENGTH = 1000
-/** Characters of the JSON of such a text without escapes, with its quotes. */
-const MAX_PLAIN = MAX_LENGTH + 2
+/** The maximum length of a value in a condition, in characters. */
+const MAX_CONDITION_VALUE_LENGTH = 1000
+/** The length of the JSON of such a value with its quotes, if no character is escaped. */
+const MAX_PLAIN_JSON_LENGTH = MAX_CONDITION_VALUE_LENGTH + 2
 
 /**
- * Values of the contacts with one value of `subscribed`, in the order of the index. `limit -1`
- * makes SQLite extract each value once; otherwise SQLite extracts it again for each term of the
- * outer query.
+ * Reads the values of either subscribed or unsubscribed contacts, in the order of the index.
+ * `limit -1` makes SQLite extract each value once; otherwise SQLite extracts it again for each term
+ * of the outer query.
  */
 export const selectValues = statement<{ json: string }>(
   () => sql`
@@ -19,6 +20,6 @@ export const selectValues = statement<{ json: string }>(
         where project_id = ${parameter('projectId')} and subscribed = ${parameter('subscribed')}
         limit -1)
     where json <> 'null' and substr(json, 1, 1) not in ('[', '{')
-      and (length(json) <= ${MAX_PLAIN} or length(json ->> '$') <= ${MAX_LENGTH})
+      and (length(json) <= ${MAX_PLAIN_JSON_LENGTH} or length(json ->> '$') <= ${MAX_CONDITION_VALUE_LENGTH})
     limit ${parameter('limit')}`,
 )

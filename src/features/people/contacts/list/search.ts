@@ -15,39 +15,52 @@ import { type SQL, sql } from '../../../../store/drizzle.ts'
 import { parameter, statement } from '../../../../store/statement.ts'
 import type { Base } from '../../../ground/base.ts'
 import { type ContactScope, normalizedSearch, subscribedValues } from './scope.ts'
-import { countHits, matchAll, SAMPLE, selectHitNumbers, selectSamples } from './search.sqlite.ts'
+import {
+  countHits,
+  matchAll,
+  selectHitNumbers,
+  selectSamples,
+  TRIGRAM_SAMPLE,
+} from './search.sqlite.ts'
 
 /** `candidates`: a query of the numbers of the contacts to read. */
 export type ContactSource =
   | { kind: 'none' | 'scan' }
   | { kind: 'newest' | 'nothing'; candidates: SQL }
-  | Hits
+  | SearchHits
 
 /** `match`: the FTS5 query of the index; `count`: its hits. */
-export type Hits = { kind: 'hits'; candidates: SQL; match: string; count: number }
+export type SearchHits = { kind: 'hits'; candidates: SQL; match: string; count: number }
 
 type Deps = Pick<Base, 'store'>
 
-/** Contacts. A search in a smaller project scans every address: 10 ms. */
+/** Up to this number of contacts a project is small: a search scans every address, in 10 ms. */
 const SMALL_PROJECT = 100_000
 /**
- * Share of a project's contacts. Reading more hits takes as long as scanning all addresses (0.1 s
- * per million), and a list fills its page from the next contacts when the text is so common.
+ * The largest share of a project's contacts that may be hits of the index. Reading more hits takes
+ * as long as scanning all addresses (0.1 s per million), and a list fills its page from the next
+ * contacts when the text is so common.
  */
 const MAX_HITS_SHARE = 1 / 15
-const NEWEST = 20_000
-/** Trigrams of a long text that are sampled. */
+const NEWEST_SEARCHED = 20_000
+/** The maximum number of trigrams of a text whose frequency is estimated. */
 const MAX_TRIGRAMS = 24
-/** The rarest of these trigrams, which the query of the index contains. */
+/** The number of trigrams, the rarest ones, that the query of the index contains. */
 const MATCHED_TRIGRAMS = 4
 
-const NOTHING: ContactSource = { kind: 'nothing', candidates: sql`select 0 as number where false` }
+const NO_ADDRESS_MATCHES: ContactSource = {
+  kind: 'nothing',
+  candidates: sql`select 0 as number where false`,
+}
 
 const countProject = statement<{ contacts: number }>(
   () => sql`select contact_count as contacts from projects where id = ${parameter('projectId')}`,
 )
 
-/** `isExact`: a search for one or two characters covers all contacts, even of a large project. */
+/**
+ * Decides where the search of a scope reads. `isExact`: a search for one or two characters covers
+ * all contacts, even of a large project.
+ */
 export async function findSource(
   deps: Deps,
   scope: ContactScope,
@@ -55,8 +68,9 @@ export async function findSource(
 ): Promise<ContactSource> {
   const part = normalizedSearch(scope)
   if (part === '') return { kind: 'none' }
-  // No address contains these, and a SQLite text ends at the first NUL.
-  if (/[\x00-\x1f\x7f]/.test(part) || !part.isWellFormed()) return NOTHING
+  // No address contains control characters or lone surrogates, and a SQLite text ends at the first
+  // NUL.
+  if (/[\x00-\x1f\x7f]/.test(part) || !part.isWellFormed()) return NO_ADDRESS_MATCHES
   const size = await deps.store.read.find(countProject, { projectId: scope.projectId })
   const contacts = size?.contacts ?? 0
   if (contacts <= SMALL_PROJECT) return { kind: 'scan' }
@@ -70,10 +84,10 @@ export function newestOf(scope: ContactScope): SQL {
     (subscribed) => sql`select number from contacts ${indexedBy('contacts_order')}
       where project_id = ${scope.projectId} and subscribed = ${subscribed}`,
   )
-  return sql`${sql.join(halves, sql` union all `)} order by 1 desc limit ${NEWEST}`
+  return sql`${sql.join(halves, sql` union all `)} order by 1 desc limit ${NEWEST_SEARCHED}`
 }
 
-export function hitsOf(match: string, count: number): Hits {
+export function hitsOf(match: string, count: number): SearchHits {
   return { kind: 'hits', candidates: selectHitNumbers(match), match, count }
 }
 
@@ -95,13 +109,15 @@ function trigramsOf(part: string): string[] {
   return [...new Set(all.filter((_, at) => at % step === 0))]
 }
 
-/** Reading the entries of a common trigram takes 20 ms per million, so only rare ones are used. */
+/**
+ * Returns the rarest of the trigrams: reading the entries of a common one takes 20 ms per million.
+ */
 async function findRarest({ store }: Deps, trigrams: readonly string[]): Promise<string[]> {
   if (trigrams.length <= 1) return [...trigrams]
   const samples = await store.scan.values<[number, number | null]>(selectSamples(trigrams))
   const ranked = samples.map(([count, last], at) => ({
     trigram: trigrams[at] ?? '',
-    share: count < SAMPLE || last === null ? count / Number.MAX_SAFE_INTEGER : count / last,
+    share: count < TRIGRAM_SAMPLE || last === null ? count / Number.MAX_SAFE_INTEGER : count / last,
   }))
   ranked.sort((one, other) => one.share - other.share)
   return ranked.slice(0, MATCHED_TRIGRAMS).map(({ trigram }) => trigram)

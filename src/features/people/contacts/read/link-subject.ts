@@ -1,9 +1,9 @@
 /**
  * Finds whom a signed link, an unsubscribe address or a complaint acts for: the address that the
  * mail went to, and the contact of that mail at its present address. Mail of a workflow to another
- * address than the contact's acts for that address alone. A deleted address or contact is found by
- * the digest of the address, in the link or in `erased_recipients`. So is the contact that got an
- * address which the owner of the link had before.
+ * address than the contact's acts for that address alone. For a deleted email or contact, the
+ * digest of the address, in the link or in `erased_recipients`, stands for the address. The digest
+ * also leads to a contact that has since got a former address of the link's owner.
  */
 import type { Statements } from '../../../../store/database.ts'
 import { addressDigest } from '../../../../store/dialect.ts'
@@ -18,8 +18,8 @@ import {
 
 export type SignedLink = {
   /**
-   * The owner of the link; undefined for mail that has an address but no contact. With a digest, the mail
-   * went to this contact.
+   * The owner of the link; undefined for mail that has an address but no contact. If the link has a
+   * digest too, the mail went to this contact itself.
    */
   contactId: string | undefined
   emailId: string | undefined
@@ -28,7 +28,7 @@ export type SignedLink = {
 }
 
 export type LinkSubject = {
-  /** Null if only the digest is left. */
+  /** The project of the mail; null if only the digest in the link is left. */
   projectId: string | null
   /** The digests of all addresses that a wish counts for. */
   digests: readonly Buffer[]
@@ -38,7 +38,7 @@ export type LinkSubject = {
   address: string | null
 }
 
-type Contact = { id: string; projectId: string; address: string; digest: Buffer }
+type LinkedContact = { id: string; projectId: string; address: string; digest: Buffer }
 type MailedTo = {
   contactId: string
   projectId: string
@@ -49,7 +49,7 @@ type MailedTo = {
   isToOther: number
 }
 
-export const findContact = statement<Contact>(
+export const findLinkedContact = statement<LinkedContact>(
   () => sql`select id, project_id as projectId, email as address,
       ${addressDigest(sql`project_id`, sql`email`)} as digest
     from contacts where id = ${parameter('id')}`,
@@ -70,7 +70,10 @@ export const findHolder = statement<{ id: string }>(
     and ${addressDigest(sql`project_id`, sql`email`)} = ${parameter('digest')}`,
 )
 
-/** Undefined if the link names nothing known: its rows were deleted before digests were kept. */
+/**
+ * Returns undefined if neither the rows that the link names nor a digest of the address are left:
+ * they were deleted before digests were kept.
+ */
 export async function findLinkSubject(
   reader: Pick<Statements, 'find' | 'list'>,
   { contactId, emailId, digest }: SignedLink,
@@ -79,7 +82,8 @@ export async function findLinkSubject(
     emailId === undefined ? undefined : await reader.find(findMailedTo, { id: emailId })
   const isNamed = digest !== undefined && contactId !== undefined
   const ownerId = mailed === undefined || isNamed ? contactId : ownerOf(mailed)
-  const owner = ownerId === undefined ? undefined : await reader.find(findContact, { id: ownerId })
+  const owner =
+    ownerId === undefined ? undefined : await reader.find(findLinkedContact, { id: ownerId })
   const isWhole = mailed !== undefined || (owner !== undefined && digest?.equals(owner.digest))
   const erased = isWhole ? [] : await findErased(reader, { contactId, emailId, digest, owner })
   const returned: string[] = []
@@ -114,7 +118,7 @@ function pick({ digest }: ErasedRecipient): { digest: Buffer } {
  */
 async function findErased(
   reader: Pick<Statements, 'find' | 'list'>,
-  { contactId, emailId, digest, owner }: SignedLink & { owner: Contact | undefined },
+  { contactId, emailId, digest, owner }: SignedLink & { owner: LinkedContact | undefined },
 ): Promise<ErasedRecipient[]> {
   const ids = [emailId, owner === undefined ? contactId : undefined]
   const named = await reader.list(findErasedByIds, {

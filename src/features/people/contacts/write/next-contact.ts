@@ -13,16 +13,16 @@ import { mergeData } from './data.ts'
 /** How a call treats the subscription of all its contacts. */
 export type SubscriptionRule = {
   projectId: string
-  /** Undefined keeps the state of an existing contact. */
+  /** The state that the call gives to its contacts; undefined if the call gives none. */
   subscribed: boolean | undefined
   /**
-   * The state of a new contact if none is given; a contact with a suppressed address starts
-   * unsubscribed.
+   * The state of a new contact if neither the call nor the entry gives one. A contact with a
+   * suppressed address then starts unsubscribed.
    */
   subscribedByDefault: boolean
   /**
-   * What subscribes people who left. `explicit`: `subscribed: true`; `always`: also the default for
-   * new contacts; absent: nothing.
+   * Which calls subscribe people who left. `explicit`: a call with `subscribed: true`; `always`:
+   * also a call that creates a contact subscribed by default; absent: none.
    */
   newWish?: 'explicit' | 'always' | undefined
   at: number
@@ -37,29 +37,34 @@ export type ContactEntry = {
   subscribed?: boolean | undefined
   /** The person left, as another service or the project says: a wish is recorded. Goes with `subscribed: false`. */
   hasLeft?: boolean
-  /** Another service says that the person gets mail. It subscribes no existing contact. */
+  /**
+   * Another service says that the person gets mail. This does not subscribe an existing contact.
+   */
   getsMailElsewhere?: boolean
   /**
    * Another entry of the same work unsubscribes the person, so this one subscribes nobody: neither by `subscribed`
    * nor by a default.
    */
   isWithheld?: boolean
-  /** Why this entry, which unsubscribes, has lost its data. */
+  /** Why the data of this entry, which unsubscribes, was refused and left out. */
   refusal?: AppError
 }
 
 /** An entry together with the wish of its person. */
-export type Weighed = {
-  /** The state that the entry gives; undefined keeps it, or is the default of a new contact. */
+export type WeighedEntry = {
+  /**
+   * The state that the entry gives. If undefined, an existing contact keeps its state, and a new
+   * one gets the default.
+   */
   given: boolean | undefined
   /**
    * The person stays unsubscribed, although the entry would subscribe, or another service sends the
    * person mail.
    */
   isKept: boolean
-  /** The person left, and the entry is a new wish. */
+  /** The entry clears the wish of a person who left: it is a new wish. */
   isCleared: boolean
-  /** The default would unsubscribe, but the contact exists: it stays subscribed. */
+  /** The contact exists and stays subscribed, although new contacts are unsubscribed by default. */
   staysSubscribed: boolean
   /** The contact exists, and the entry leaves it unsubscribed. */
   staysUnsubscribed: boolean
@@ -69,23 +74,29 @@ export type Weighed = {
 export type EntryResult = {
   contact: Contact
   isNew: boolean
-  /** As `isKept` in `Weighed`, and the contact was not subscribed before. */
+  /** As `isKept` in `WeighedEntry`, and the contact was not subscribed before. */
   isKeptUnsubscribed: boolean
-  /** As in `Weighed`. */
+  /** As in `WeighedEntry`. */
   staysSubscribed: boolean
   staysUnsubscribed: boolean
-  /** The state that the contact has now and did not have before. */
+  /**
+   * The new value of `subscribed`, if the entry created the contact or changed the value; otherwise
+   * undefined.
+   */
   becomes: boolean | undefined
-  /** As in the entry. */
+  /** The `refusal` of the entry. */
   refusal?: AppError
 }
 
-/** `left`: the addresses whose owners left. */
+/**
+ * Decides what an entry does to the subscription of its contact. `left`: the addresses whose owners
+ * left.
+ */
 export function weighEntry(
   { rule, left }: { rule: SubscriptionRule; left: ReadonlySet<string> },
   entry: ContactEntry,
   before: Contact | undefined,
-): Weighed {
+): WeighedEntry {
   if (entry.isWithheld === true) return weighWithheld(rule, entry, before)
   const { subscribed: given = rule.subscribed, getsMailElsewhere } = entry
   const { address } = entry.address
@@ -105,7 +116,7 @@ export function weighEntry(
 export function makeContact(
   { rule, suppressed }: { rule: SubscriptionRule; suppressed: ReadonlySet<string> },
   { address: { address }, changes }: ContactEntry,
-  { given }: Weighed,
+  { given }: WeighedEntry,
 ): Contact {
   return {
     id: newId(),
@@ -122,7 +133,7 @@ export function makeContact(
 export function changedContact(
   { at }: Pick<SubscriptionRule, 'at'>,
   before: Contact,
-  { changes, given }: Pick<ContactEntry, 'changes'> & Pick<Weighed, 'given'>,
+  { changes, given }: Pick<ContactEntry, 'changes'> & Pick<WeighedEntry, 'given'>,
 ): Contact {
   const data = mergeData(before.data, changes)
   const subscribed = given ?? before.subscribed
@@ -133,7 +144,7 @@ export function changedContact(
 /** `before` and `contact`: the contact before the entry and after it. */
 export function toEntryResult(
   { refusal }: ContactEntry,
-  { isKept, staysSubscribed, staysUnsubscribed }: Weighed,
+  { isKept, staysSubscribed, staysUnsubscribed }: WeighedEntry,
   { before, contact }: { before: Contact | undefined; contact: Contact },
 ): EntryResult {
   return {
@@ -153,8 +164,8 @@ export function withoutData(entry: ContactEntry, refusal: AppError): ContactEntr
 }
 
 /**
- * The results that `upsertValidContacts` would give, without a write. `known`: the facts about the
- * addresses before the entries. An entry that is refused yields its error.
+ * Returns the results that `upsertValidContacts` would give, without a write. `known`: the facts
+ * about the addresses before the entries. An entry that is refused yields its error.
  */
 export function previewContacts(
   rule: SubscriptionRule,
@@ -191,7 +202,7 @@ function weighWithheld(
   rule: SubscriptionRule,
   { subscribed = rule.subscribed, getsMailElsewhere }: ContactEntry,
   before: Contact | undefined,
-): Weighed {
+): WeighedEntry {
   const isNew = before === undefined
   const wouldSubscribe = subscribed ?? (isNew && rule.subscribedByDefault)
   return {
