@@ -17,7 +17,6 @@ import { htmlToText, type Link } from '../html/html-to-text.ts'
 import type { LinkNumbers } from '../html/links.ts'
 import { afterTag, readMarkup } from '../html/tag.ts'
 import type { Tracker } from '../html/tracking.ts'
-import { addTrackingSlots, fillTrackingSlots, type TrackingSlot } from '../html/tracking.ts'
 import { escapeHtml } from '../template/characters.ts'
 import { type Piece, printPlaceholder, type TemplatePlaceholder } from '../template/substitute.ts'
 import type { Variables } from '../template/variables.ts'
@@ -37,6 +36,7 @@ import {
   toValue,
   type Value,
 } from './slotted-text.ts'
+import { addTrackingSlots, fillTrackingSlots, type TrackingSlot } from './tracking-slots.ts'
 
 /** The footer and the tracking of the links; undefined without them. */
 type PrecomposedKind = {
