@@ -24,7 +24,7 @@ export const HIDDEN_FIELDS: readonly string[] = [
 ]
 
 /** The files in the order in which people read an export. Files that are not named here are the last ones. */
-const READING_ORDER: readonly string[] = [
+export const READING_ORDER: readonly string[] = [
   ...['project', 'memberships', 'users', 'invitations', 'domains'],
   ...['contacts', 'segments', 'segment_members', 'templates', 'campaigns', 'campaign_links'],
   ...['workflows', 'workflow_steps', 'workflow_transitions', 'workflow_executions'],
