@@ -6,7 +6,7 @@ import { listCertificateFaults } from '../config/certificates/faults.ts'
 import { describeOrdered } from '../config/certificates/ordered.ts'
 import type { Config } from '../config/config.ts'
 import { describeUnreadable, giveTo, isRefused } from '../config/file-access.ts'
-import type { Loaded } from '../config/load.ts'
+import type { LoadedConfig } from '../config/load.ts'
 import { settingKeys } from '../config/settings.ts'
 import type { TomlValue } from '../config/values/kinds.ts'
 import { formatEffective, showSetting } from '../config/values/toml-text.ts'
@@ -58,7 +58,10 @@ export async function showConfigCommand(context: CommandContext): Promise<Result
   return { json: { file: config.file, values: nest(shown) }, text }
 }
 
-export async function listAllWarnings(context: CommandContext, loaded: Loaded): Promise<string[]> {
+export async function listAllWarnings(
+  context: CommandContext,
+  loaded: LoadedConfig,
+): Promise<string[]> {
   const { config } = loaded
   return [
     ...listWarnings(loaded),
@@ -73,7 +76,7 @@ export async function listAllWarnings(context: CommandContext, loaded: Loaded): 
  * Warns of configured folders that do not exist, which may be misspelt, and of folders that this user cannot
  * look at.
  */
-function warnOfMissing({ values, origins }: Loaded): string[] {
+function warnOfMissing({ values, origins }: LoadedConfig): string[] {
   return (['data_dir', 'backup.dir'] as const).flatMap((key) => {
     const folder = values[key]
     if (folder === null || !origins.has(key)) return []

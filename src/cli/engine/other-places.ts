@@ -6,14 +6,17 @@
 import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { FILE_NAME, SYSTEM_FILE } from '../../config/layers/file.ts'
-import type { Loaded } from '../../config/load.ts'
+import type { LoadedConfig } from '../../config/load.ts'
 import { quoteWord } from '../../config/shell-word.ts'
 import type { Terminal } from './terminal.ts'
 
 type CliPlace = Pick<Terminal, 'cwd' | 'systemFile'>
 
 /** One sentence for each place. */
-export function listOtherPlaces({ config }: Pick<Loaded, 'config'>, place: CliPlace): string[] {
+export function listOtherPlaces(
+  { config }: Pick<LoadedConfig, 'config'>,
+  place: CliPlace,
+): string[] {
   const { file, database } = config
   const hidden = findHidden(place)
   if (hidden !== undefined && file === path.join(place.cwd, FILE_NAME)) {

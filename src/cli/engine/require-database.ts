@@ -6,7 +6,7 @@ import { AppError } from '../../base/errors.ts'
 import { nativeBindingPath } from '../../config/addon.ts'
 import type { Config } from '../../config/config.ts'
 import { FILE_NAME, SYSTEM_FILE } from '../../config/layers/file.ts'
-import type { Loaded } from '../../config/load.ts'
+import type { LoadedConfig } from '../../config/load.ts'
 import { isServed } from '../../store/files/is-served.ts'
 import { hasOlderSchema } from '../../store/snapshot/unmigrated.ts'
 import { formatCommand } from './command-line.ts'
@@ -24,7 +24,7 @@ const LOOK_EVERY_MS = 50
  * @throws AppError RESOURCE_NOT_FOUND
  */
 export function requireDatabase(
-  { config, origins }: Pick<Loaded, 'config' | 'origins'>,
+  { config, origins }: Pick<LoadedConfig, 'config' | 'origins'>,
   { cwd }: Pick<Terminal, 'cwd'>,
   { makesDataDir = false } = {},
 ): void {

@@ -10,7 +10,7 @@ import { AppError } from '../../base/errors.ts'
 import type { Config } from '../../config/config.ts'
 import { FILE_NAME, SYSTEM_FILE } from '../../config/layers/file.ts'
 import { findProblems, loadText } from '../../config/load.ts'
-import { ConfigError, type Problem } from '../../config/problems.ts'
+import { ConfigError, type ConfigProblem } from '../../config/problems.ts'
 import { quoteWord } from '../../config/shell-word.ts'
 import { formatNewFile } from '../../config/values/toml-text.ts'
 import { checkPassword } from '../../features/tenancy/accounts/passwords/passwords.ts'
@@ -133,7 +133,7 @@ async function createFirst(context: CommandContext, file: string, user: FirstUse
   }
 }
 
-function nameOption(problem: Problem): Problem {
+function nameOption(problem: ConfigProblem): ConfigProblem {
   const option = optionOfKey(problem.key)
   return option === undefined ? problem : { ...problem, remedy: `the option is ${option}` }
 }

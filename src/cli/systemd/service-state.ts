@@ -4,7 +4,7 @@ import type { App } from '../../app.ts'
 import { describeError } from '../../base/errors.ts'
 import type { Log } from '../../base/log.ts'
 import { missingFile, SYSTEM_FILE } from '../../config/layers/file.ts'
-import type { Loaded } from '../../config/load.ts'
+import type { LoadedConfig } from '../../config/load.ts'
 import { ConfigError } from '../../config/problems.ts'
 
 type ServiceState = {
@@ -132,7 +132,7 @@ export function createServiceNotifier({ env, log }: NotifierDeps): ServiceNotifi
  */
 export function explainUnconfigured(
   error: unknown,
-  { env, loaded }: { env: NodeJS.ProcessEnv; loaded: Pick<Loaded, 'config' | 'origins'> },
+  { env, loaded }: { env: NodeJS.ProcessEnv; loaded: Pick<LoadedConfig, 'config' | 'origins'> },
 ): unknown {
   const isService = MARKS.some((name) => (env[name] ?? '') !== '')
   const isConfigured = loaded.config.file !== null || loaded.origins.size > 0

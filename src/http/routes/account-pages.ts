@@ -36,7 +36,10 @@ import { whileClientWaits } from '../server/client-gone.ts'
 
 const text = z.string().catch('')
 
-/** `done`: shows the page that says how it went. `refused`: the last password broke the rule. */
+/**
+ * `done`: the form was sent, and the page says how it went. `refused`: the last password broke the
+ * rule for passwords.
+ */
 const pageQuery = z.object({
   token: text.default(''),
   done: z.literal('1').optional().catch(undefined),

@@ -6,7 +6,7 @@ import { DAY_MS, MINUTE_MS } from '../../../base/clock.ts'
 import type { Statement } from '../../../store/database.ts'
 import { type SQL, sql } from '../../../store/drizzle.ts'
 import { parameter, statement } from '../../../store/statement.ts'
-import { type Pace, sweep } from '../../../work/sweep.ts'
+import { type SweepPace, sweep } from '../../../work/sweep.ts'
 import type { Base } from '../../ground/base.ts'
 
 /** All offsets of time zones in use are multiples of a quarter hour. */
@@ -25,7 +25,7 @@ type BucketStretch = {
   erase: Statement<unknown>
 }
 
-const PACE: Pace = { first: 200, max: 2_000, batchMs: 4, rest: { times: 2 } }
+const PACE: SweepPace = { first: 200, max: 2_000, batchMs: 4, rest: { times: 2 } }
 
 const KINDS = ['all', 'provider', 'campaign', 'template', 'workflow'] as const
 

@@ -7,7 +7,7 @@ import { listOf } from '../../../store/dialect.ts'
 import { sql } from '../../../store/drizzle.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
-import { type Pace, sweepPages } from '../../../work/sweep.ts'
+import { type SweepPace, sweepPages } from '../../../work/sweep.ts'
 import type { Base } from '../../ground/base.ts'
 
 export type Counts = { emails: number; bounces: number; complaints: number }
@@ -24,7 +24,7 @@ type ReputationRow = Record<
 const KEPT_MS = 8 * DAY_MS
 const WEEK_MS = 7 * DAY_MS
 /** Projects of a batch, each of which has some 200 hours of each kind. */
-const PACE: Pace = { rows: 20, rest: 'none' }
+const PACE: SweepPace = { rows: 20, rest: 'none' }
 const EXPIRED = [expiredOf('reputation_hours'), expiredOf('new_project_hours')]
 
 /** At most 170 rows of hours. */

@@ -43,7 +43,7 @@ export type BounceSuppression = {
   at: number
 }
 
-type Refusal = {
+type BouncedRefusal = {
   email: Pick<Email, 'id' | 'projectId' | 'contactId' | 'recipient' | 'recipientDomain'>
   verdict: Pick<ReplyVerdict, 'isHard' | 'isStrike' | 'reason'>
   /** The refusal, as one line for operators. */
@@ -94,7 +94,10 @@ const insertHeld = statement((db) =>
  * full or disabled mailbox and an unexplained 5xx are strikes; a refusal that is not the fault of
  * the address (this server on a blocklist, the content, a policy) changes nothing.
  */
-export async function suppressReportedBounces(tx: Tx, refusals: readonly Refusal[]): Promise<void> {
+export async function suppressReportedBounces(
+  tx: Tx,
+  refusals: readonly BouncedRefusal[],
+): Promise<void> {
   const found: BounceSuppression[] = []
   for (const refusal of refusals) {
     const suppression = await findSuppression(tx, refusal)
@@ -115,7 +118,7 @@ export async function suppressReportedBounces(tx: Tx, refusals: readonly Refusal
 export async function suppressOwnBounce(
   deps: Deps,
   tx: Tx,
-  { isByDns, ...refusal }: Refusal & { isByDns: boolean },
+  { isByDns, ...refusal }: BouncedRefusal & { isByDns: boolean },
 ): Promise<void> {
   const suppression = await findSuppression(tx, refusal)
   if (suppression === undefined) return
@@ -178,7 +181,7 @@ async function holdSuppression(
 
 async function findSuppression(
   tx: Tx,
-  { email, verdict, source, at }: Refusal,
+  { email, verdict, source, at }: BouncedRefusal,
 ): Promise<BounceSuppression | undefined> {
   const { id: emailId, projectId, contactId, recipient, recipientDomain: domain } = email
   const { isHard, isStrike, reason } = verdict
