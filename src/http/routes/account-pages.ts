@@ -6,7 +6,6 @@
  * The forms' routes are outside `/auth/`: the pages send no referrer, so browsers state no origin
  * (`Origin: null`), which routes below `/auth/` refuse. The token proves more than an origin does.
  */
-
 import { z } from 'zod'
 import type { AppError } from '../../base/errors.ts'
 import type { Core } from '../../core/core.ts'

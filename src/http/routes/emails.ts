@@ -1,5 +1,4 @@
 /** Every email can be looked up: where it stands, what its receivers said, and its octets. */
-
 import { findEmailBytes } from '../../features/insight/activity/email-bytes.ts'
 import { listEmails } from '../../features/insight/emails/list-emails.ts'
 import {

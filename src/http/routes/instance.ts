@@ -1,5 +1,4 @@
 /** `GET /config`: what clients may know about this server before anyone has logged in. */
-
 import type { Config } from '../../config/config.ts'
 import { type PublicConfig, publicConfig, publicConfigExample } from '../../records/server.ts'
 import { json } from '../response.ts'

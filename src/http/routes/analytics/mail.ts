@@ -1,5 +1,4 @@
 /** Figures of mail, by the instant of acceptance: of all of it, by time, by provider, by sender. */
-
 import { z } from 'zod'
 import { createAnalyticsAnswers } from '../../../features/insight/analytics/answers.ts'
 import {

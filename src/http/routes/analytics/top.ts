@@ -1,5 +1,4 @@
 /** Figures as older clients of this API family know them: of UTC days, without the facts of the range. */
-
 import { z } from 'zod'
 import { createAnalyticsAnswers } from '../../../features/insight/analytics/answers.ts'
 import {

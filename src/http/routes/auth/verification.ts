@@ -1,5 +1,4 @@
 /** The proof that a user reads the mail to an address: by the link in a mail, which can be sent again. */
-
 import { z } from 'zod'
 import {
   requestVerification,

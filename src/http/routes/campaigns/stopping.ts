@@ -1,5 +1,4 @@
 /** What happens to a campaign on its way: it is paused, resumed, cancelled, and its mail retried. */
-
 import { z } from 'zod'
 import { retryFailed } from '../../../features/outreach/campaigns/retry-failed.ts'
 import {
