@@ -27,7 +27,7 @@ export type SuppressionRecord = z.output<typeof suppressionRecord>
 export type ListedSuppression = SuppressionRecord & { projectId?: string }
 
 /** A suppression that is held, as `suppressions held --json` prints it. */
-export const heldSuppression = suppressionRecord.extend({
+const heldSuppression = suppressionRecord.extend({
   projectId: z.string(),
   /** `fuse`: until an operator decides; `domain`: until DNS has been queried for its domain again. */
   cause: z.enum(['fuse', 'domain']),

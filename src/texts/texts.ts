@@ -31,7 +31,7 @@ import zhTW from './zh-TW.json' with { type: 'json' }
 type PluralForms = Readonly<{ other: string } & Partial<Record<Intl.LDMLPluralRule, string>>>
 
 /** The type of all languages, from that of English: an object of `one` and `other` is a text in forms. */
-export type WithPlurals<English> = English extends string
+type WithPlurals<English> = English extends string
   ? string
   : English extends { one: string; other: string }
     ? PluralForms

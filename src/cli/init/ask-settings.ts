@@ -22,7 +22,7 @@ export type FirstUser = {
   password: string | undefined
 }
 
-export type AskedSettings = { given: GivenSettings; user: FirstUser }
+type AskedSettings = { given: GivenSettings; user: FirstUser }
 
 /** The answer for no value, to a question whose empty answer takes the default. */
 const NONE = 'none'

@@ -4,7 +4,7 @@
  */
 
 /** Sentences of one message, beyond which one says that there are more. */
-export const MAX_DAMAGE_WARNINGS = 20
+const MAX_DAMAGE_WARNINGS = 20
 const MAX_WARNING_LENGTH = 300
 
 export class Damage {

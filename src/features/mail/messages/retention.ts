@@ -26,7 +26,7 @@ type WithLinks = { id: string; links: string[] | null }
 const PAGE = 2_000
 
 /** The state that a process keeps from run to run. */
-export type Walks = { contents: Walk; emails: Walk }
+type Walks = { contents: Walk; emails: Walk }
 
 export function createWalks(): Walks {
   return { contents: createWalk(), emails: createWalk() }

@@ -48,14 +48,14 @@ type Deps = Pick<Base, 'certificates' | 'config' | 'counters' | 'log' | 'now' | 
   acmeChallenges: Challenges
 }
 
-export type OrderingOptions = {
+type OrderingOptions = {
   /** Replaces the client of the directory. */
   http?: Pick<HttpClient, 'request'>
   wait?: AcmeDeps['wait']
   random?: () => number
 }
 
-export type Ordering = {
+type Ordering = {
   /** Orders what is due; resolves when nothing is due for the moment. */
   turn(): Promise<void>
   stop(): Promise<void>

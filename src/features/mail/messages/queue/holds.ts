@@ -53,7 +53,7 @@ export async function holdDomain(
 }
 
 /** `paused`: emails that wait for their paused campaigns. */
-export type Released = { due: number; paused: number }
+type Released = { due: number; paused: number }
 
 /** `isHeld`: whether the domain was held. */
 type ReleasedDomain = Released & { isHeld: boolean }

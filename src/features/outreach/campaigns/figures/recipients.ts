@@ -39,7 +39,7 @@ export const OUTCOMES = [
 ] as const
 export type RecipientOutcome = (typeof OUTCOMES)[number]
 
-export type Recipient = {
+type Recipient = {
   emailId: string
   contactId: string
   email: string

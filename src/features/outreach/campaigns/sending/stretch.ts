@@ -50,7 +50,7 @@ export type StretchContact = {
 /**
  * `upTo`: contacts up to this number are done with after the stretch. `isLast`: no contact is left.
  */
-export type Stretch = { contacts: readonly StretchContact[]; upTo: number; isLast: boolean }
+type Stretch = { contacts: readonly StretchContact[]; upTo: number; isLast: boolean }
 
 /** `inserted`: the number of rows; `tookMs`: the time of the transaction. */
 type WrittenStretch = { inserted: number; tookMs: number }

@@ -21,7 +21,7 @@ export type GraphStep = { id: string; type: StepType; config: unknown }
 export type Edge = Pick<WorkflowTransition, 'fromStepId' | 'toStepId' | 'condition' | 'waitOutcome'>
 
 /** A place for one transition of a step. */
-export type Slot = Pick<Edge, 'condition' | 'waitOutcome'>
+type Slot = Pick<Edge, 'condition' | 'waitOutcome'>
 
 const PLAIN: Slot = { condition: null, waitOutcome: null }
 

@@ -14,7 +14,7 @@ export type MeteringDeps = Pick<Base, 'store' | 'counters' | 'now' | 'log'> & {
 }
 
 /** `ended`: it is charged or dropped. `unanswered`: it waits for another try. */
-export type Sent = 'ended' | 'unanswered'
+type Sent = 'ended' | 'unanswered'
 
 /**
  * The first try is on disk before it is made, so no kill can make a batch that Stripe may know look like

@@ -126,7 +126,7 @@ async function readCounted(
 }
 
 /** The ids of the batches to settle, by what has become of them. */
-export type MeterVerdict = { counted: string[]; missing: string[]; unknown: string[] }
+type MeterVerdict = { counted: string[]; missing: string[]; unknown: string[] }
 
 type Judged = Pick<WindowBatch, 'id' | 'state' | 'credits' | 'firstTriedAt'>
 
