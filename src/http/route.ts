@@ -152,7 +152,7 @@ type Shape<Query, Body> = {
    * callers.
    */
   refusals?: readonly number[]
-  /** Of an operation that is not hidden. Made when somebody asks for the description, so the start pays nothing. */
+  /** The example of an operation that is not hidden. A function, so most examples are made only when asked for. */
   example?(): OperationExample
   /** Left out of `/openapi.json`. */
   isHidden?: boolean
