@@ -14,8 +14,8 @@ import { createRoutes } from './route-table.ts'
 import { createAddressList } from './server/client-address.ts'
 
 /**
- * The memory for all answers, for the answers to one address, and for the answers of one project, which leave
- * half of it to other projects.
+ * The memory for all answers, for the answers to one client address, and for those of one project
+ * or user. No project can take more than half of it.
  */
 const ANSWER_LIMITS = {
   totalBytes: 256 * 1024 * 1024,
@@ -26,7 +26,7 @@ const ANSWER_LIMITS = {
 /** The memory for all request bodies. */
 const MAX_BODIES_BYTES = 256 * 1024 * 1024
 const MAX_BODIES_BYTES_PER_ADDRESS = 64 * 1024 * 1024
-/** Twice this, for both keys of a project, leaves memory for other projects. */
+/** A project has two keys: both together still leave memory for other projects. */
 const MAX_BODIES_BYTES_PER_KEY = 96 * 1024 * 1024
 
 type ApiDeps = {
@@ -50,7 +50,10 @@ export function createApi({ core, limiters, requestLog, stopping }: ApiDeps): An
   return mount({ ...shared, ...memory, stopping }, routes)
 }
 
-/** The largest body of any route fits into every limit. */
+/**
+ * Returns the limits of the memory for bodies. Each limit is at least the largest body of any
+ * route.
+ */
 function bodyLimits(routes: readonly Route[]) {
   const largest = Math.max(...routes.map(({ maxBodyBytes }) => maxBodyBytes))
   return {

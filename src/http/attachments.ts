@@ -19,7 +19,7 @@ import { lineOfText } from '../records/fields.ts'
 
 type Limits = Pick<Config['limits'], 'attachmentsMaxBytes' | 'attachmentsMaxCount'>
 
-/** Characters of all `data:` URIs of a request that are percent-encoded. */
+/** The most characters of all percent-encoded `data:` URIs of a request together. */
 const MAX_ENCODED_LENGTH = 64 * 1024
 const TOO_LONG_ENCODED = `Percent-encoded data: URIs may have at most ${MAX_ENCODED_LENGTH} characters in a request; use base64`
 
@@ -107,7 +107,9 @@ export async function checkLongContents(attachments: readonly StoredAttachment[]
   }
 }
 
-/** Long contents are checked later. */
+/**
+ * Whether the content is base64. A long content passes here: `checkLongContents` checks it later.
+ */
 function isContent(content: string): boolean {
   return isLong(content) || isBase64(content)
 }
@@ -160,12 +162,15 @@ function toStored(
   }
 }
 
-/** `checkLongContents` checks long contents later, in steps. */
+/** Whether the content is so long that `checkLongContents` checks it, in steps. */
 function isLong(content: string): boolean {
   return content.length > MAX_QUICK_BASE64_LENGTH
 }
 
-/** The media type; undefined if the text is none. */
+/**
+ * Returns the media type, with its parameters if the field `contentType` allows them; undefined if
+ * the text is no media type.
+ */
 function typeOf(mediaType: string | null): string | undefined {
   if (mediaType === null) return undefined
   const type = parseContentType(mediaType)?.type
@@ -178,7 +183,10 @@ function typeByName(filename: string): string {
   return isCarried ? type : UNKNOWN_TYPE
 }
 
-/** Programs only act on an invitation that is a form of the text (RFC 6047 section 2.4). */
+/**
+ * Whether the type is a calendar invitation. Mail programs act on an invitation only if it is an
+ * alternative of the text (RFC 6047 section 2.4).
+ */
 function isInvitation(type: string): boolean {
   const parsed = parseContentType(type)
   return parsed?.type === 'text/calendar' && parsed.parameters.has('method')

@@ -1,4 +1,7 @@
-/** Warnings of what a request saves: events that do not occur, errors of live workflows, foreign placeholders. */
+/**
+ * Warnings about what a request saves: events that do not occur, errors in enabled workflows,
+ * placeholders of other services.
+ */
 import type { FieldWarning } from '../base/errors.ts'
 import { findForeignSyntax } from '../features/mail/templates/foreign-syntax.ts'
 import { type Edited, findLiveError } from '../features/outreach/workflows/definition/validate.ts'
@@ -24,7 +27,7 @@ export async function warnOfSilentEvents(
   }
 }
 
-/** The event that the config of a step or a trigger names. */
+/** Returns the event name in the config of a step or a trigger, with its place in the request. */
 export function eventOf(config: unknown, path: string): Named {
   const name = Object(config).eventName as unknown
   return { field: `${path}.eventName`, name }

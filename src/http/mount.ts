@@ -14,7 +14,7 @@ import { commonHeaders, PREFLIGHT_HEADERS, sendWhole } from './response.ts'
 import { METHODS, openOperation, openRoute, type Route } from './route.ts'
 import { createRouter, type Router, readRequestTarget } from './router.ts'
 
-/** Resolves when the request has its answer, or the first piece of one that is long. */
+/** Answers a request. Resolves when the answer was sent, or the first piece of a long answer. */
 export type AnswerRequest = (incoming: IncomingMessage, outgoing: ServerResponse) => Promise<void>
 
 const preflight = openRoute(
@@ -27,7 +27,7 @@ const preflight = openRoute(
     handle: () => ({ status: 200, body: '', headers: PREFLIGHT_HEADERS }),
   }),
 )
-/** The paths of listmonk, and ours for the same. */
+/** Paths of listmonk, each with the path of this API for the same thing. */
 const OTHER_WORDS: readonly [theirs: string, ours: string][] = [
   ['/import/subscribers', '/contacts/import'],
   ['/subscribers', '/contacts'],
@@ -40,7 +40,7 @@ const OTHER_WORDS: readonly [theirs: string, ours: string][] = [
 type Exists = (path: string) => boolean
 
 const SLASH = 'with the slash at the end of the base address: '
-/** The paths for sending of other senders' APIs, after a version. */
+/** The paths for sending mail in the APIs of other services, after their version. */
 const OTHER_SENDING =
   /^(?:\/api)?(?:\/v[1-4](?:\.\d)?)?\/(?:emails?(?:\/batch|\/send)?|mail\/send|messages(?:\/send)?|smtp\/email)\/?$/
 
@@ -73,7 +73,7 @@ function allowedMethods(router: Router, path: string): string[] {
   return [...known, ...head, ...options]
 }
 
-/** For requests that match no route, by their path or by their method. */
+/** The route for requests whose path or method matches no other route. */
 function unknownRoute(router: Router, baseUrl: string): Route {
   const operation = openOperation({
     isHidden: true,

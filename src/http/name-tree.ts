@@ -29,9 +29,14 @@ export type KeptCheck = (given: unknown, answer: unknown) => FieldWarning[]
 
 /** Further names are left out. */
 const MAX_UNKNOWN_NAMES = 20
-/** Values of a request that are looked at: a body of many small values must not take long. */
+/**
+ * The most values of a request that are compared: a body of many small values must not take long.
+ */
 const MAX_LOOKS = 10_000
-/** Fields whose values say nothing of a client's wish. */
+/**
+ * Fields that change by themselves, keys and ids: their values in a request say nothing about the
+ * client's wish.
+ */
 const NOT_WANTED =
   /^(?:id|version|totalRecipients|public|secret)$|(?:Id|At|Count|Since|Until|Reason)$/
 /** Texts are shown up to this length. */

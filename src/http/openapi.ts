@@ -217,21 +217,21 @@ function refusalStatuses(route: Route): number[] {
   const rule = callers === 'anyone' ? undefined : ruleOf(callers)
   const session = rule?.session ?? undefined
   if (needsOwnHost(route)) statuses.add(421)
-  // The project is being reset.
+  // 409: the project is being reset.
   if (rule?.isData) statuses.add(409)
-  // The header names no project.
+  // 400: the header names no project.
   if (session?.project === 'header') statuses.add(400)
-  // The user has not verified the address, is no member of the project, or lacks the role.
+  // 403: the user has not verified the address, is no member of the project, or lacks the role.
   if (session !== undefined && !session.mayBeUnverified) statuses.add(403)
   if (session?.project === 'path') statuses.add(404)
   if (method !== 'GET' && (session !== undefined || path.startsWith('/auth/'))) {
-    // The request comes from a page of another site, or could come from a form of one.
+    // 403: a page of another site makes the request. 415: the body could be a form of such a page.
     statuses.add(403)
     if (takesStream === undefined) statuses.add(415)
   }
   if (query !== undefined) statuses.add(400)
   if (body !== undefined) for (const status of [400, 408, 413, 415]) statuses.add(status)
-  // The call reads a body that it does not take, and the body may arrive too slowly.
+  // 408: the call reads even a body that it does not take, and such a body may arrive too slowly.
   if (expectsNoBody) statuses.add(408)
   return [...statuses].sort((one, other) => one - other)
 }

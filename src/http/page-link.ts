@@ -13,7 +13,10 @@ export const attribution = z.object({
   }),
 })
 
-/** Undefined for a token that this server did not sign for a page; a preview's links act for nobody. */
+/**
+ * Reads the token of a page link. Returns undefined for a token that this server did not sign for a
+ * page, and for the links of a preview, which belong to no contact.
+ */
 export function readPageLink(
   { keyring }: Pick<Core, 'keyring'>,
   token: string | undefined,

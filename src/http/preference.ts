@@ -13,8 +13,8 @@ export function wantsStrict({ headers }: Pick<IncomingMessage, 'headers'>): bool
 }
 
 /**
- * The value in small letters, as the values that RFC 7240 defines are in any case; empty for a preference without
- * one. `name` is in small letters.
+ * Returns the value of a preference in lower case, because the values that RFC 7240 defines may be
+ * in any case; '' for a preference without a value. `name`: in lower case.
  */
 function findPreference(headers: IncomingHttpHeaders, name: string): string | undefined {
   const text = [headers.prefer ?? []].flat().join(',')

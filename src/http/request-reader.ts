@@ -1,7 +1,8 @@
 /**
- * Reads the query and the body of a request by the schemas of its operation, applies the policy for unknown
- * names, also to the answer, and warns of times without a time zone. A request that is refused for another
- * reason names unknown names, too, if they stand in place of a field that is missing.
+ * Reads the query and the body of a request by the schemas of its operation, applies the policy for
+ * unknown names, also to the answer, and warns of times without a time zone. If a request is
+ * refused for another reason, the error also lists unknown names that probably stand for a missing
+ * field.
  */
 import type { IncomingMessage } from 'node:http'
 import { z } from 'zod'
@@ -131,7 +132,7 @@ function refusedWith<Value>(
     if (!(error instanceof AppError) || error.fields === undefined) throw error
     const { ignored, refused } = find()
     const wrong = new Set(error.fields.map(({ field }) => field))
-    // A rule about several fields has one of them as its place.
+    // The error of a rule about several fields has only one of these fields as its place.
     const isRule = error.fields.some(({ field, code }) => code === 'custom' && !field.includes('.'))
     const isAway = (fault: FieldError) =>
       isMissing(fault) || (fault.code === 'custom' && isAbsent(given, fault.field))
@@ -188,7 +189,7 @@ function parentOf(field: string): string {
 /** The path of the field that was probably meant. */
 function placeOf({ field, suggestion }: FieldWarning): string {
   const parent = parentOf(field)
-  // `body with type: "markdown"` is a body.
+  // The suggestion `body with type: "markdown"` means the field `body`.
   const [name = ''] = (suggestion ?? '').split(' with ')
   return parent === '' ? name : `${parent}.${name}`
 }

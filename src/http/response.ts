@@ -97,7 +97,10 @@ export function commonHeaders(isPublicApi: boolean): Record<string, string> {
   return isPublicApi ? { ...PUBLIC_API } : { ...EVERYWHERE }
 }
 
-/** Node sends no body with a response to HEAD, nor with a status that has none. Throws as `writeHead`. */
+/**
+ * Sends a response whose body is complete. Node leaves the body out in a response to HEAD, and with
+ * a status that has no body. Throws as `writeHead`.
+ */
 export function sendWhole(outgoing: ServerResponse, head: Head, body: string | Uint8Array): void {
   const hasBody = outgoing.req.method !== 'HEAD' && !BODYLESS.has(head.status)
   writeHead(outgoing, head, hasBody ? Buffer.byteLength(body) : undefined)
@@ -170,7 +173,9 @@ export async function* piecesOfOctets(octets: Uint8Array): AsyncGenerator<Uint8A
     yield octets.subarray(at, at + PIECE_BYTES)
 }
 
-/** Ends the production of a body that has no reader any more; its errors do not matter. */
+/**
+ * Ends the production of a body that nobody reads any more. Errors of the body do not matter then.
+ */
 function abandon(iterator: AsyncIterator<Uint8Array>): void {
   iterator.return?.().catch(() => undefined)
 }

@@ -12,9 +12,9 @@ export type ResponseDoc = {
 }
 
 /**
- * An example of an operation. A test sends each request and compares the response. All examples share their
- * ids: one id always means the same record. The milliseconds in the id of a job are such an id too: each job
- * has others.
+ * An example of an operation. A test sends each request and compares the response. All examples
+ * share their ids: one id always means the same record. The id of a job contains milliseconds,
+ * which are compared as an id too: they differ from job to job.
  */
 export type OperationExample = {
   /** Parameters of the path, by name. */

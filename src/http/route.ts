@@ -45,7 +45,10 @@ export type RawCall = {
   incoming: IncomingMessage
   params: Readonly<Record<string, string>>
   query: Readonly<Record<string, string>>
-  /** Parsed JSON or the fields of a form; if the operation takes neither, undefined or what came (`expectsNoBody`). */
+  /**
+   * Parsed JSON or the fields of a form. If the operation takes no body: undefined, or the JSON
+   * that the client sent all the same (`expectsNoBody`).
+   */
   body: unknown
   /** The unread body, if the operation has `takesStream`. */
   stream: BodyStream | undefined
@@ -116,7 +119,7 @@ type Shape<Query, Body> = {
    * memory for bodies.
    */
   takesStream?: { contentType: string; schema: z.ZodType; isKept?: boolean }
-  /** The handler reads the body by `readJson`; this describes it. */
+  /** The schema of a body that the handler reads by `readJson`, for the description. */
   readsJson?: z.ZodType
   /** The limit of the decoded body; 1 MB unless given. */
   maxBodyBytes?: number

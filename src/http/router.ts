@@ -36,8 +36,8 @@ const NAMES_ID = /(?:^i|I)d$/
 const UUID = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i
 
 /**
- * Undefined for a target or a Host field that forms no URL, and without the one Host field that HTTP/1.1
- * demands (RFC 9112, section 3.2).
+ * Reads the target of a request. Returns undefined if target and Host field form no URL, and for an
+ * HTTP/1.1 request without exactly one Host field (RFC 9112, section 3.2).
  */
 export function readRequestTarget(incoming: IncomingMessage): RequestTarget | undefined {
   const { url = '' } = incoming
@@ -51,7 +51,10 @@ export function readRequestTarget(incoming: IncomingMessage): RequestTarget | un
   return { path: getPath({ url: whole } as Request), query: withoutEmpty(query) }
 }
 
-/** The first entry that matches counts. @throws TypeError for one without parameters that an earlier one hides */
+/**
+ * The first entry that matches a path counts. @throws TypeError for an entry without parameters
+ * that an earlier entry hides
+ */
 export function createRouter(
   entries: readonly { method: string; path: string; route: Route }[],
 ): Router {
@@ -109,7 +112,7 @@ function toUrl(target: string, host: string): string | undefined {
   return undefined
 }
 
-/** Whether nothing of the Host field has become another part of the URL. */
+/** Whether the whole Host field has become the host of the URL, and nothing of it another part. */
 function isHostOf({ hostname }: URL, host: string): boolean {
   if (hostname.length === host.length) return true
   return hostname === host.replace(/:\d+$/, '').toLowerCase()
@@ -126,8 +129,8 @@ function hasWrongHost({ httpVersion, rawHeaders }: IncomingMessage): boolean {
 }
 
 /**
- * An empty value counts as absent. An empty limit or id is passed on, so that validation refuses it: without an
- * id that a client failed to fill in, the request would be about all records.
+ * Leaves out parameters with an empty value. An empty limit or id stays, so that validation refuses
+ * it: if a client failed to fill in an id, the request must not be about all records.
  */
 function withoutEmpty(query: Record<string, string>): RequestTarget['query'] {
   const isGiven = (name: string) => name === 'limit' || namesId(name)

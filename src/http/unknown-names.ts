@@ -20,15 +20,24 @@ import {
 
 /** The rules of an operation for names that its body does not have. */
 export type NameRules = {
-  /** Names of other mail services, and misspellings that a spelling check misses, with those meant; null: none. */
+  /**
+   * Names of other mail services, and misspellings that a spelling check misses, each with the name
+   * that is meant here; null: no name is.
+   */
   aliases?: Readonly<Record<string, string | null>>
-  /** By list and missing field, such as `attachments.content`: the message for these names if that field is missing. */
+  /**
+   * For each list and field, such as `attachments.content`: names that stand for the field, and the
+   * message about them if the field is missing.
+   */
   explained?: Readonly<Record<string, { names: readonly string[]; message: string }>>
   /** Names that are refused, with the reason. */
   refused?: Readonly<Record<string, string>>
   /** Fields so important that a name near one of them is refused. */
   guarded?: readonly string[]
-  /** By field that the record shows and the operation does not set: the call that changes it, as a suggestion. */
+  /**
+   * For each field that the record shows and the operation does not set: the call that changes the
+   * field, as a suggestion.
+   */
   ways?: Readonly<Record<string, string>>
   /** The record whose names cause no warnings; by default the record in the answer. */
   record?: z.ZodType
@@ -131,7 +140,7 @@ const QUERY_ALIASES: Readonly<Record<string, readonly string[]>> = {
   until: ['endDate'],
 }
 
-/** Parameters that ask for CSV elsewhere. */
+/** Parameters by which other services are asked for CSV. */
 const FORMATS = ['format', 'csv', 'accept']
 
 /** The unknown names of a query. `formatWay`: how a client gets the answer as CSV. */
@@ -212,7 +221,7 @@ function nearest(
   const ofOthers = path.length > 0 ? {} : aliases
   const inCamelCase = camelCase(name)
   if (Object.hasOwn(ofOthers, inCamelCase)) return ofOthers[inCamelCase] ?? undefined
-  // The opposite of a name is not meant: `unsubscribed` is near `subscribed`.
+  // The opposite of a name is never suggested, although `unsubscribed` is near `subscribed`.
   const others = [...known, ...Object.keys(ofOthers)]
   const alike = inCamelCase.startsWith('un')
     ? others.filter((each) => each.startsWith('un'))

@@ -1,4 +1,4 @@
-/** The record that the path of a call names by its UUID. */
+/** Keys of the record that the path of a call names by a UUID. */
 import { z } from 'zod'
 import { seesSecrets } from '../features/tenancy/accounts/callers/caller.ts'
 import { id } from '../records/fields.ts'
@@ -11,7 +11,7 @@ export function uuidKeyOf(call: ProjectCall<unknown, unknown>) {
   return { projectId, ...validate(z.object({ id }), path) }
 }
 
-/** As `uuidKeyOf`, with `seesSecrets` for the caller. */
+/** As `uuidKeyOf`, with `seesSecrets`: whether the caller may see secrets. */
 export function viewedKeyOf(call: ProjectCall<unknown, unknown>) {
   return { ...uuidKeyOf(call), seesSecrets: seesSecrets(call.caller) }
 }

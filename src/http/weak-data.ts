@@ -11,20 +11,23 @@ type WeakTexts = {
   ownNames?: ReadonlySet<string>
 }
 
-/** In templates these names stand for values of the contact. A project may go without a `postalAddress`. */
+/**
+ * Names that stand for values of the contact in templates, so data cannot set them. `postalAddress`
+ * is not among them, because a project may have none.
+ */
 const IN_TEMPLATES: ReadonlySet<string> = new Set([...RESERVED_KEYS, 'subscribed'])
 
 const NO_VARIABLES = 'it sets no variables'
 const OWN_VALUE = "In templates the service's own value wins, so this one is not shown"
 
 /** The texts for a tracked event, which keeps any `data`. */
-export const IN_EVENTS: WeakTexts = {
+export const EVENT_DATA_TEXTS: WeakTexts = {
   otherType: 'the event has it, and the contact gets no data',
   ownNames: new Set(),
 }
 
 /** The texts for the data of a contact. */
-export const IN_CONTACTS: WeakTexts = {
+export const CONTACT_DATA_TEXTS: WeakTexts = {
   ownName: 'Contacts have no such data: the name belongs to the service, so it was ignored',
   ownNames: RESERVED_KEYS,
 }

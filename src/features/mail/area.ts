@@ -1,4 +1,7 @@
-/** The area of mail hands in its parts: templates, emails and their queue, domains, suppressions. */
+/**
+ * The manifest of the area `mail`: the loops, jobs, retentions and tables of templates, emails and
+ * their queue, domains and suppressions.
+ */
 import { isNotNull } from '../../store/drizzle.ts'
 import { type Domain, domains } from '../../store/schema/domains.ts'
 import {
@@ -44,7 +47,8 @@ export const mail: Area<Parts> = {
   loops: [startSettlingFenced, startSettlingDisabled],
   jobs: [
     {
-      // The job asks the DNS, so a check has new findings, and sends new mail about them.
+      // The job also runs while a fence stands: each check queries DNS anew, so mail about its
+      // findings is new.
       name: 'check-domains',
       schedule: '*/5 * * * *',
       run: (parts, { signal }) => checkDueDomains(parts, signal),

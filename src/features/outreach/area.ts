@@ -51,8 +51,8 @@ import { WORKFLOW_REFERENCES } from './workflows/workflow.ts'
 type Parts = Base & CampaignsDeps & EngineDeps & RequesterDeps & Parameters<typeof startRefusals>[0]
 
 /**
- * Deletes executions until their rows, those of their steps included, reach the limit; at least one
- * execution. So a batch of long executions takes no longer than others.
+ * Deletes executions until the deleted rows, those of steps included, reach the limit, but at least
+ * one execution. So a batch of long executions takes no longer than another batch.
  */
 const eraseExecutions = () => sql`delete from workflow_executions where number in (
   select number from (
@@ -199,7 +199,10 @@ export const outreach: Area<Parts> = {
   references: [...CAMPAIGN_REFERENCES, ...WORKFLOW_REFERENCES],
 }
 
-/** Both kinds of requests wait for answers, so they stop at the same time. */
+/**
+ * Starts the requests of webhooks and those of WEBHOOK steps. Both wait for answers, so they stop
+ * at the same time.
+ */
 function startRequests(parts: Parts): AreaLoop {
   const senders = [startWebhookSender(parts), startRequester(parts)]
   return { stop: (graceMs) => Promise.all(senders.map((sender) => sender.stop(graceMs))) }

@@ -1,4 +1,7 @@
-/** What the area of people hands in: contacts, segments, imports, verification, wishes. */
+/**
+ * The manifest of the area `people`: the loops, jobs, retentions and tables of contacts, segments,
+ * imports, verification and wishes.
+ */
 import { indexedBy, jsonValue } from '../../store/dialect.ts'
 import { sql } from '../../store/drizzle.ts'
 import {
@@ -50,7 +53,7 @@ export const people: Area<Parts> = {
       run: (parts, { signal }) => deleteSeenChanges(parts, signal),
     },
     {
-      // The job skips the segments of fenced projects that have membership events.
+      // In a fenced project, the job skips the segments that have membership events.
       name: 'refresh-segments',
       schedule: '*/5 * * * *',
       // A run may take minutes, and a stop of the program does not wait for it.
@@ -68,8 +71,8 @@ export const people: Area<Parts> = {
       fence: 'runs',
       run: deleteMemberships,
     },
-    // The job asks the DNS and makes no events: only a caller that asks for its status sees the
-    // answers.
+    // The job queries DNS and makes no events: only a caller that asks for its status sees the
+    // results.
     {
       name: LIST_JOB_KIND,
       atOnce: 3,

@@ -14,7 +14,7 @@ export function describeInstance(config: Config): PublicConfig {
     },
     features: {
       billing: { enabled: billing !== null },
-      // If this is false, clients hide uploads, wherever the files are.
+      // Always true: if this were false, clients would hide uploads, wherever the files are.
       storage: { s3Enabled: true },
       authProviders: {
         github: accounts.github !== null,

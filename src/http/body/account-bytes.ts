@@ -1,2 +1,5 @@
-/** The bodies of calls that log in or change an account are small, and anyone can send them. */
+/**
+ * The largest body of a call that logs in or changes an account: such bodies are short, and anyone
+ * can send them.
+ */
 export const MAX_ACCOUNT_BYTES = 16 * 1024

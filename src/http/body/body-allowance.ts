@@ -20,9 +20,9 @@ type BodyOwner = { address: string | null; key: string | null }
 
 export type BodyShare = {
   /**
-   * Grows the share to `bytes`; undefined when that is possible at once. Rejects with AppError
-   * RATE_LIMIT_EXCEEDED (limit of the address or the key) or EXTERNAL_SERVICE_ERROR (limit of the
-   * total), both with `details.retryAfter`.
+   * Grows the share to `bytes`. Returns undefined if that much memory is free at once. Rejects with
+   * AppError RATE_LIMIT_EXCEEDED (limit of the address or the key) or EXTERNAL_SERVICE_ERROR (limit
+   * of the total), both with `details.retryAfter`.
    */
   growTo(bytes: number): Promise<void> | undefined
   /** Frees the whole share. */
@@ -65,7 +65,10 @@ export function createBodyAllowance(limits: AllowanceLimits): BodyAllowance {
   const isFull = ({ name, maxBytes }: MemoryLimit, bytes: number): boolean =>
     (taken.get(name) ?? 0) + bytes > maxBytes
 
-  /** A body that waits for the limit of its address or key does not delay other addresses and keys. */
+  /**
+   * Lets waiting bodies grow as far as there is memory. A body that waits for the limit of its
+   * address or key does not delay other addresses and keys.
+   */
   function allowGrowths(): void {
     const blocked = new Set<string>()
     const growing = [...waitingBodies].filter(({ bytes }) => bytes > 0)
@@ -80,7 +83,10 @@ export function createBodyAllowance(limits: AllowanceLimits): BodyAllowance {
     growing.findLast(isDeadlocked)?.growth?.refuse()
   }
 
-  /** Whether all holders of the missing memory wait themselves. */
+  /**
+   * Whether every body that holds memory under the same limit waits too, so that none of them will
+   * free it.
+   */
   function isDeadlocked({ growth }: OpenBody): boolean {
     const name = growth?.blockedBy?.name
     if (name === undefined) return false
@@ -113,7 +119,7 @@ export function createBodyAllowance(limits: AllowanceLimits): BodyAllowance {
     }
     const timer = setTimeout(() => {
       growth.refuse()
-      // Bodies that wait after this one may need less.
+      // The bodies that wait behind this one may need less memory.
       allowGrowths()
     }, WAIT_MS)
     body.growth = growth
@@ -128,7 +134,7 @@ export function createBodyAllowance(limits: AllowanceLimits): BodyAllowance {
       return {
         growTo(bytes) {
           if (bytes <= FREE_BODY_BYTES || bytes <= (body?.bytes ?? 0)) return undefined
-          body ??= { limits: limitsOf(owner, limits), bytes: 0, growth: undefined }
+          body ??= { limits: bodyLimitsOf(owner, limits), bytes: 0, growth: undefined }
           return wait(body, bytes - body.bytes)
         },
         release() {
@@ -143,7 +149,7 @@ export function createBodyAllowance(limits: AllowanceLimits): BodyAllowance {
   }
 }
 
-function limitsOf({ address, key }: BodyOwner, limits: AllowanceLimits): MemoryLimit[] {
+function bodyLimitsOf({ address, key }: BodyOwner, limits: AllowanceLimits): MemoryLimit[] {
   const { addressBytes, keyBytes, totalBytes } = limits
   return [
     {

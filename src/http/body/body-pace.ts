@@ -8,7 +8,7 @@ import { AppError } from '../../base/errors.ts'
 type BodyPace = {
   /** Starts waiting for the sender; `onSlow` is called once if the sender is too slow. */
   watch(onSlow: (error: AppError) => void): void
-  /** Bytes have arrived. */
+  /** Notes how many bytes have arrived. */
   count(bytes: number): void
   /** Sets how much memory is reserved for the body. */
   reserve(bytes: number): void

@@ -24,9 +24,12 @@ export type BodyStream = {
 type StreamOptions = {
   /** Aborted when the server begins to stop. */
   stopping: AbortSignal
-  /** Called before the first read. */
+  /** Asks a client that waits for a 100 to send the body; called before the first read. */
   sendContinue(): void
-  /** Grows the share of memory, for a consumer that keeps the pieces. As `BodyShare`. */
+  /**
+   * Grows the body's share of memory (`growTo` of `BodyShare`); present if the consumer keeps the
+   * pieces.
+   */
   growTo?: ((bytes: number) => Promise<void> | undefined) | undefined
 }
 
@@ -46,7 +49,7 @@ export function openBody(
       for await (const chunk of until(stopping, pieces(incoming, source))) {
         sizeBytes += chunk.length
         if (sizeBytes > maxBytes) throw tooLarge(maxBytes)
-        // A body of unknown length, or a compressed one.
+        // A body without a Content-Length, or a compressed body, outgrows its reserved memory.
         if (sizeBytes > reservedBytes) {
           reservedBytes = Math.min(maxBytes, sizeBytes + GROWTH_BYTES)
           await growTo(reservedBytes)
@@ -73,7 +76,7 @@ async function* until(
   const { promise: stopped, reject } = Promise.withResolvers<never>()
   const stop = (): void => reject(serverStopping())
   stopping.addEventListener('abort', stop)
-  // A second rejection may come after the first one was thrown.
+  // `stopped` may be rejected after this generator has ended: nothing awaits it then.
   stopped.catch(() => undefined)
   try {
     if (stopping.aborted) stop()
@@ -88,7 +91,7 @@ async function* until(
   } finally {
     pace.pause()
     stopping.removeEventListener('abort', stop)
-    // Not awaited: a pending read ends only when its piece arrives.
+    // The return is not awaited, because a pending read ends only when its piece arrives.
     void pieces.return(undefined)
   }
 }

@@ -22,19 +22,19 @@ const DECODERS: Readonly<Record<string, () => Transform>> = {
   br: createBrotliDecompress,
 }
 
-/** The share of a body of unknown length grows by this much. */
+/** The share of memory of a body of unknown length grows in steps of this size. */
 export const GROWTH_BYTES = 1024 * 1024
 
 type ReadBody = { value: unknown; sizeBytes: number }
 
-/** `dropped`: keys of the JSON that its value does not have. */
+/** `dropped`: keys of the JSON that were left out of `value` (`__proto__`). */
 type ReadJson = ReadBody & { dropped: readonly UnknownName[] }
 
 export type BodyLimits = {
   /** The limit of the decoded body. */
   maxBytes: number
   share: BodyShare
-  /** Called before the first read. */
+  /** Asks a client that waits for a 100 to send the body; called before the first read. */
   sendContinue(): void
 }
 
@@ -55,8 +55,9 @@ export async function readJson(incoming: IncomingMessage, limits: BodyLimits): P
 }
 
 /**
- * As `readJson`, for a call that takes no body. One that is not JSON, or is larger than `FREE_BODY_BYTES`, is undefined:
- * clients send such bodies too, and the call takes effect. None waits for memory.
+ * Reads the body of a call that takes none, as `readJson` does. The value is undefined if the body
+ * is not JSON or is larger than `FREE_BODY_BYTES`: some clients send such a body, and the call
+ * takes effect all the same. No such body waits for memory.
  * @throws AppError BAD_REQUEST when the connection ends before the body; REQUEST_TIMEOUT
  */
 export async function readJsonIfAny(
@@ -71,7 +72,10 @@ export async function readJsonIfAny(
   }
 }
 
-/** Frees a large body at once: the garbage collector does not see the size of its buffer. */
+/**
+ * Frees the buffer of a large body at once, because the garbage collector does not see the buffer's
+ * size.
+ */
 function freeBuffer({ buffer, length }: Buffer): void {
   const ownsBuffer = length > FREE_BODY_BYTES && buffer.byteLength === length
   if (ownsBuffer && buffer instanceof ArrayBuffer) buffer.transfer(0)
@@ -93,7 +97,7 @@ export async function readForm(incoming: IncomingMessage, limits: BodyLimits): P
   }
 }
 
-/** Whether the error says that the body is of another kind than expected, or too large. */
+/** Whether the error says that the body is of another kind than the call takes, or too large. */
 function isOfOtherKind(error: unknown): boolean {
   return error instanceof AppError && OTHER_KINDS.has(error.code)
 }
@@ -110,13 +114,19 @@ export function announcedLength({ headers }: IncomingMessage): number | undefine
   return length === undefined ? undefined : Number(length)
 }
 
-/** Clients send a Content-Type even with no body. */
+/**
+ * Whether the request has no body. Its Content-Type does not tell: some clients send one without a
+ * body.
+ */
 export function isBodyless(incoming: IncomingMessage): boolean {
   const isChunked = incoming.headers['transfer-encoding'] !== undefined
   return !isChunked && (announcedLength(incoming) ?? 0) === 0
 }
 
-/** Most bodies have arrived with their head: nothing waits for them. */
+/**
+ * Reads the body. Most bodies have arrived together with the head of their request, and are
+ * returned without a promise.
+ */
 function readBytes(incoming: IncomingMessage, limits: BodyLimits): Buffer | Promise<Buffer> {
   const { maxBytes, share } = limits
   const announced = announcedLength(incoming) ?? 0
@@ -135,14 +145,14 @@ function takeBytes(
   const { maxBytes, sendContinue } = limits
   sendContinue()
   if (source === incoming && isShortAndThere(incoming)) {
-    const bytes: Buffer = incoming.read() ?? NOTHING
+    const bytes: Buffer = incoming.read() ?? EMPTY_BODY
     if (bytes.length > maxBytes) throw tooLarge(maxBytes)
     return bytes
   }
   return collect(incoming, source, limits)
 }
 
-const NOTHING = Buffer.alloc(0)
+const EMPTY_BODY = Buffer.alloc(0)
 
 function isShortAndThere({ complete, destroyed, readableLength }: IncomingMessage): boolean {
   return complete && !destroyed && readableLength <= FREE_BODY_BYTES
@@ -207,7 +217,10 @@ function collect(
 
 type Collection = { add(chunk: Buffer): void; size(): number; take(): Buffer }
 
-/** A large body of known length gets one buffer at the start: joining pieces needs twice the memory. */
+/**
+ * Collects the pieces of a body. A large body of known length gets its whole buffer at the start,
+ * because joining the pieces at the end would take twice the memory.
+ */
 function openCollection(announced = 0): Collection {
   const isLarge = announced > FREE_BODY_BYTES
   const whole = isLarge ? Buffer.allocUnsafeSlow(announced) : undefined

@@ -52,7 +52,8 @@ const mappingText = z
       context.addIssue({ code: 'custom', message: 'Not JSON' })
       return z.NEVER
     }
-    // Counted before validation, because validation adds an issue for each invalid column.
+    // The columns are counted before validation, because validation adds an issue for each invalid
+    // column.
     if (Object.keys(columns ?? {}).length > MAX_COLUMNS) {
       const message = `More than ${MAX_COLUMNS} columns`
       context.addIssue({ code: 'custom', message, params: { code: 'too_big' } })
@@ -74,7 +75,7 @@ const optional = {
 
 const readFields = z.object(optional)
 
-/** The fields in the API's description, in which a form has only texts and files. */
+/** The fields as the API's description shows them: every field of a form is a text or a file. */
 const described = {
   file: z.string().meta({
     format: 'binary',
@@ -118,7 +119,10 @@ export const suppressionsForm = {
   schema: z.object(described),
 }
 
-/** An import with one of these misspelt would change other people, or all of them at once. */
+/**
+ * A name near a guarded field is refused: without that field the import would change other
+ * contacts, or change contacts where it should only count.
+ */
 const nameRules = {
   guarded: ['dryRun', 'mapping', 'subscribed', 'resubscribe'],
   aliases: { dry: 'dryRun', preview: 'dryRun', simulate: 'dryRun', columns: 'mapping' },
@@ -131,7 +135,7 @@ export const suppressionsNames = createNameCheck(
   nameRules,
 )
 
-/** Undefined if the text is not JSON. */
+/** Parses the JSON of a field; returns undefined if the text is not JSON. */
 function parseColumns(text: string): object | null | undefined {
   try {
     return parseJsonText(text) as object | null
@@ -180,7 +184,10 @@ export async function takeCsv(
   }
 }
 
-/** @throws AppError VALIDATION_ERROR for names that would make the import another one */
+/**
+ * Returns the warnings of unknown names. @throws AppError VALIDATION_ERROR for a name near a
+ * guarded field
+ */
 function checkNames(unknownFields: readonly string[], check: NameCheck): FieldWarning[] {
   const given = Object.fromEntries(unknownFields.map((name) => [name, '']))
   const { ignored, refused } = check.find(given, false)
@@ -188,7 +195,7 @@ function checkNames(unknownFields: readonly string[], check: NameCheck): FieldWa
   return ignored
 }
 
-/** Says how a file that is too large can be imported. */
+/** Adds to the error of a file that is too large how the file can be split. */
 function withSplitting(error: unknown): unknown {
   if (!(error instanceof AppError) || error.code !== 'PAYLOAD_TOO_LARGE') return error
   return new AppError('PAYLOAD_TOO_LARGE', error.message, {

@@ -9,7 +9,7 @@ import { MAX_OTHER_BYTES, readMultipart } from './multipart.ts'
 const MAX_IMAGE_BYTES = 10 * 1024 * 1024
 /** The limit of a whole form. */
 export const MAX_IMAGE_FORM_BYTES = MAX_IMAGE_BYTES + MAX_OTHER_BYTES
-/** The first buffer; a larger file gets one twice as large, and so on. */
+/** The size of the first buffer. A file that outgrows its buffer gets one of twice the size. */
 const FIRST_BUFFER_BYTES = 256 * 1024
 
 export const imageForm = {
@@ -25,7 +25,7 @@ export const imageForm = {
 }
 
 /**
- * Stores the image of a form. A refused one leaves nothing.
+ * Stores the image of a form. A refused image leaves nothing behind.
  * @throws AppError VALIDATION_ERROR, PAYLOAD_TOO_LARGE, BAD_REQUEST, INSUFFICIENT_STORAGE,
  * DATABASE_ERROR
  */
@@ -65,7 +65,7 @@ function collect() {
     buffer = larger
   }
 
-  /** At once: the garbage collector does not see the size of a buffer. */
+  /** Frees the buffer at once, because the garbage collector does not see its size. */
   function free(): void {
     if (buffer.buffer instanceof ArrayBuffer) buffer.buffer.transfer(0)
   }

@@ -12,7 +12,10 @@ export const MAX_JSON_VALUES = 200_000
 export const MAX_JSON_NAMES = 25_000
 /** Bytes of all names together. */
 const MAX_JSON_NAME_BYTES = 1_000_000
-/** Deeper than any reasonable data, and far below the limit of recursion. */
+/**
+ * The most levels of lists and objects: more than any reasonable data has, and far fewer than
+ * recursion can take.
+ */
 export const MAX_JSON_LEVELS = 100
 
 /** Text values of at least this size are listed in `texts`. */
@@ -92,7 +95,7 @@ export function scanJson(body: Buffer): JsonBodyScan {
     }
   }
 
-  /** Called with `at` on the closing quote. */
+  /** Ends a text. `at` is on the closing quote. */
   function endText(): void {
     const from = textFrom
     const to = at

@@ -1,10 +1,10 @@
 /**
  * Parses JSON without blocking the event loop for long. `json-scan.ts` refuses bodies that would be
- * slow to parse. A large body is parsed in steps, with other work between them: its long texts, such
- * as attachments, are cut out, decoded piece by piece, and inserted into the value that was parsed
- * without them. Measured with 50 MB: JSON.parse of the whole blocks for 60 to 150 ms, each step for
- * less than 30 ms. Keys named `__proto__` are dropped, because copying them changes an object's
- * prototype, and their places are told.
+ * slow to parse. A large body is parsed in steps, with other work between them: its long texts,
+ * such as attachments, are cut out, decoded piece by piece, and inserted into the value that was
+ * parsed without them. Measured with 50 MB: JSON.parse of the whole blocks for 60 to 150 ms, each
+ * step for less than 30 ms. Keys named `__proto__` are dropped, because copying them changes an
+ * object's prototype, and the places of the dropped keys are reported.
  */
 import { isUtf8 } from 'node:buffer'
 import { randomBytes } from 'node:crypto'
@@ -14,7 +14,7 @@ import { parseJsonText } from '../../base/json-text.ts'
 import { isEscaped, type JsonBodyScan, scanJson } from './json-scan.ts'
 
 const PROTOTYPE_KEY = '__proto__'
-/** The places of further keys are not told. */
+/** The places of at most this many dropped keys are reported. */
 const MAX_DROPPED = 20
 
 /** Smaller bodies are parsed in one step. */
@@ -24,11 +24,11 @@ const STEP_BYTES = 1024 * 1024
 const STEP_TEXTS = 5_000
 
 const BACKSLASH = 0x5c
-/** \uXXXX */
+/** The length of `\uXXXX`. */
 const LONGEST_ESCAPE = 6
 
 /**
- * Adds the places of dropped keys to `dropped`.
+ * Parses a body. Adds the places of dropped keys to `dropped`.
  * @throws AppError VALIDATION_ERROR: 400 for invalid JSON, 422 for JSON that exceeds the limits
  */
 export async function parseJson(given: Buffer, dropped: UnknownName[] = []): Promise<unknown> {
@@ -48,13 +48,16 @@ export function parseAtOnce(given: Buffer, dropped: UnknownName[]): unknown {
   scan.advance(body.length)
   const text = body.toString('utf8')
   const value = parseText(text, scan)
-  // Only an escape could hide the key.
+  // The text contains the key `__proto__` as it is, unless its name is written with an escape.
   const mayHaveKey = scan.hasEscapedName() || text.includes(PROTOTYPE_KEY)
   if (mayHaveKey && hasPrototypeKey(value)) dropPrototypeKeys(value, dropped)
   return value
 }
 
-/** The JSON of a body. */
+/**
+ * Returns the body without its byte order mark. @throws AppError VALIDATION_ERROR for an empty body
+ * and for one that is not UTF-8
+ */
 function readable(given: Buffer): Buffer {
   if (given.length === 0) throw malformed('The body is empty.')
   const body = withoutByteOrderMark(given)
@@ -135,7 +138,7 @@ async function decodeLong(body: Buffer, from: number, to: number): Promise<strin
   return pieces.length === 0 ? plain : plain + pieces.join('')
 }
 
-/** The end of a piece: never within a character or an escape. */
+/** Returns where a piece ends: never within a character or an escape. */
 function endOfPiece(body: Buffer, from: number, to: number): number {
   let end = from + STEP_BYTES
   if (end >= to) return to
@@ -164,7 +167,10 @@ function hasPrototypeKey(value: unknown): boolean {
   return Object.hasOwn(value, PROTOTYPE_KEY) || Object.values(value).some(hasPrototypeKey)
 }
 
-/** Removes keys that would change an object's prototype when copied. `path`: of the value; a copy is kept. */
+/**
+ * Removes keys that would change an object's prototype when copied. `path`: the path of the value,
+ * of which a copy is kept.
+ */
 function dropPrototypeKeys(value: unknown, dropped: UnknownName[], path: string[] = []): void {
   if (!isObject(value)) return
   if (Object.hasOwn(value, PROTOTYPE_KEY)) {

@@ -13,7 +13,10 @@ import type { BodyStream } from './body-stream.ts'
 export type FormOptions = {
   /** The name of the field with the file. */
   fileField: string
-  /** The names of the text fields to return; of others only the names are returned. */
+  /**
+   * The text fields whose values are returned. Of all other text fields only the names are
+   * returned.
+   */
   fields: readonly string[]
   maxFileBytes: number
   /** The reason to refuse a file, if there is one. */
@@ -23,23 +26,23 @@ export type FormOptions = {
 }
 
 type FormFile = {
-  /** Without folders; '' if the part has no filename. */
+  /** The file's name without folders; '' if the part has no filename. */
   filename: string
-  /** Lower case, without parameters. */
+  /** The content type of the part, in lower case and without parameters. */
   contentType: string
 }
 
 type MultipartForm = {
   file: FormFile
   fields: Record<string, string>
-  /** Names of text fields that the form does not have, shortened. */
+  /** The shortened names of text fields that are not in `fields`. */
   unknownFields: string[]
 }
 
 const MAX_FIELD_BYTES = 256 * 1024
 const MAX_PARTS = 20
 const MAX_PART_HEADER_BYTES = 16 * 1024
-/** All fields, and everything around the parts. */
+/** The most bytes of a form beside the file: all other fields, and everything around the parts. */
 export const MAX_OTHER_BYTES = 512 * 1024
 const SHOWN_NAME_LENGTH = 100
 
@@ -148,7 +151,7 @@ function openForm(parser: InstanceType<typeof Busboy>, options: FormOptions): Fo
 
 type FilePart = { name: string | undefined; stream: Readable; info: FormFile }
 
-/** Undefined for a file that is refused. */
+/** Begins to write the file; returns undefined for a file that is refused. */
 function takeFile(state: FormState, { name, stream, info }: FilePart): Promise<void> | undefined {
   const refusal = refusalOf(state, name, info)
   if (refusal !== undefined) {

@@ -26,12 +26,15 @@ import type { Exchange, ExchangeDeps } from './exchange.ts'
 import { refuseOtherHost } from './own-host.ts'
 import { refuseCrossSite } from './same-origin.ts'
 
-/** How long an admission holds while the body arrives. */
+/** If the body takes longer than this to arrive, the caller is admitted once more. */
 const ADMISSION_MS = SECOND_MS
 const JSON_TYPE = /^application\/(?:[a-z0-9!#$&^_.-]+\+)?json$/
-/** Keys that are kept for one connection. */
+/** The most keys that are remembered for one connection. */
 export const MAX_KNOWN_KEYS = 16
-/** Characters of a kept field: a key has 67, and may have spaces around it. */
+/**
+ * The most characters of an Authorization field that is remembered: a key has 67, and may have
+ * spaces around it.
+ */
 export const MAX_KNOWN_LENGTH = 100
 
 type KeyReader = typeof readKey
@@ -60,9 +63,9 @@ export async function admit(deps: ExchangeDeps, exchange: Exchange): Promise<voi
 }
 
 /**
- * Admits the caller of a request whose body took long once more: a body may arrive slowly for two minutes, in
- * which the session, the role or the key may have ended. Nothing is counted again. Undefined if the body
- * arrived soon.
+ * Admits the caller once more if the body took long: a body may take two minutes, and the session,
+ * the role or the key may have ended meanwhile. The request does not count for rate limits again.
+ * Returns undefined if the body took less than `ADMISSION_MS`.
  * @throws AppError
  */
 export function admitAfterBody(deps: ExchangeDeps, exchange: Exchange): Promise<void> | undefined {
@@ -88,7 +91,10 @@ function refuseForgery({ route, incoming }: Exchange, baseUrl: string): void {
   if (takesJson) refuseOtherMedia(incoming)
 }
 
-/** Addresses of `http.metrics_allow` need no session where operators have access. */
+/**
+ * Whether the route admits operators and the client's address is in `http.metrics_allow`: such a
+ * client needs no session.
+ */
 function isMonitor({ monitors, proxies }: ExchangeDeps, exchange: Exchange): boolean {
   const { route, address, incoming } = exchange
   if (route.callers !== 'operator or monitor') return false
@@ -138,7 +144,8 @@ function refuseForState(exchange: Exchange, caller: Caller): void {
   if (project === null || route.callers === 'anyone') return
   if (isLeaving(exchange, caller)) return
   if (project.resetSince !== null && ruleOf(route.callers).isData) throw underReset()
-  // A reset alone disables the project without a reason.
+  // A reset disables the project too, but without a reason: then only routes on its data are
+  // refused.
   const isRefused = project.resetSince === null || project.disabledReason !== null
   if (project.isDisabled && isRefused && !route.isRead) throw projectDisabled(project)
 }
@@ -155,7 +162,10 @@ function underReset(): AppError {
   })
 }
 
-/** The response carries the new cookie, whatever becomes of the request. */
+/**
+ * Renews the session's cookie if it is due. The response sets the new cookie even if the request
+ * fails.
+ */
 async function renew(
   { core }: ExchangeDeps,
   exchange: Exchange,
@@ -179,10 +189,11 @@ function overLimit({ limit, retryAfterSeconds }: RateVerdict): AppError {
 }
 
 /**
- * Where a login session begins or acts, the API takes nothing but JSON: a form, which any page can make a
- * browser send, is refused even if the browser does not say where the request comes from. Routes of project
- * keys ignore the content type, because some clients of this API family set a wrong one, and no page can send
- * a key by a form. A body without a content type passes, because every form has one.
+ * Refuses a body other than JSON where a login session begins or acts. Any page can make a browser
+ * send a form, so a form is refused even if the browser does not say where the request comes from.
+ * Routes of project keys ignore the content type, because some clients of this API family set a
+ * wrong one, and no page can send a key by a form. A body without a content type passes, because
+ * every form has one.
  * @throws AppError UNSUPPORTED_MEDIA_TYPE
  */
 function refuseOtherMedia(incoming: IncomingMessage): void {

@@ -1,9 +1,10 @@
 /**
- * The memory for answers, limited in total, by client address and by owner. It holds what was read and made for
- * an answer, and what the client has not taken yet. An owner is a project, or a user without one; clients
- * without credentials are one owner together. An answer that may be large takes its share before anything is
- * read for it. When no memory is left, answers wait, and are refused after ten seconds. Short answers need no
- * share, because the limit of connections limits their number.
+ * The memory for answers, limited in total, by client address and by owner. The share of an answer
+ * covers what was read and made for the answer, and what the client has not taken yet. An owner is
+ * a project, or a user who acts in no project; all clients without credentials are one owner
+ * together. An answer that may be large takes its share before anything is read for it. When no
+ * memory is left, answers wait, and are refused after ten seconds. Short answers need no share,
+ * because the limit of connections limits their number.
  *
  * Among the waiting answers, the owner with the least memory comes first, then its address with the least
  * memory, then the oldest request. An answer that is larger than a limit counts as large as the limit, so that
@@ -22,15 +23,15 @@ export type AnswerAllowance = {
   load(): { bytes: number; waiting: number }
 }
 
-/** `owner`: of a project or a user; null without credentials. */
+/** `owner`: names the project or the user; null for a client without credentials. */
 export type AnswerClient = { address: string | null; owner: string | null }
 
 export type AnswerShare = {
   /**
-   * Waits until the answer may take `bytes` in place of what it had; undefined when it may at once, which is
-   * always so for less than it had. Rejects with AppError EXTERNAL_SERVICE_ERROR, with `details.retryAfter`,
-   * after ten seconds, and with REQUEST_TIMEOUT when the client has left. `limits`: how many answers may
-   * wait; beyond that, throws as `refuseFull` (`turns/turns.ts`).
+   * Waits until the answer may hold `bytes` in all. Returns undefined if it may at once, as it
+   * always may for less than it holds. Rejects with AppError EXTERNAL_SERVICE_ERROR, with
+   * `details.retryAfter`, after ten seconds, and with REQUEST_TIMEOUT when the client has left.
+   * `limits`: how many answers may wait; beyond that, throws as `refuseFull` (`turns/turns.ts`).
    */
   reserve(bytes: number, limits?: WaitingLimits): Promise<void> | undefined
   /** Sets the share to what the answer takes now. */
@@ -49,7 +50,10 @@ const WAIT_MS = 10 * SECOND_MS
 const RETRY_AFTER_SECONDS = 10
 
 type WaitingAnswer = { bytes: number; limits: WaitingLimits | undefined; allow(): void }
-/** The waiting answers of one owner to one address. `owner` and `address` are keys of `taken`. */
+/**
+ * A line: the waiting answers of one owner to one client address. `owner` and `address` are keys of
+ * `taken`.
+ */
 type OwnerAnswers = { owner: string; address: string; waiting: WaitingAnswer[] }
 
 export function createAnswerAllowance(
@@ -57,9 +61,9 @@ export function createAnswerAllowance(
   counters: Pick<Counters, 'add'>,
 ): AnswerAllowance {
   let total = 0
-  /** Bytes by address and by owner. */
+  /** The bytes that answers hold, by address and by owner. */
   const taken = new Map<string, number>()
-  /** No line is empty. */
+  /** The lines of waiting answers. A line that becomes empty is removed. */
   const lines = new Map<string, OwnerAnswers>()
   const largest = Math.min(totalBytes, addressBytes, ownerBytes)
 
@@ -79,8 +83,8 @@ export function createAnswerAllowance(
   }
 
   /**
-   * Serves answers in turn. If the next one does not fit into the total, none passes it, so that large
-   * answers get their turn.
+   * Serves the waiting answers in turn. If the next answer does not fit into the total, no other
+   * answer passes it, so that large answers get their turn.
    */
   function serve(): void {
     while (lines.size > 0) {
@@ -124,7 +128,10 @@ export function createAnswerAllowance(
     if (line.waiting.length === 0) lines.delete(key)
   }
 
-  /** @throws AppError as `refuseFull` */
+  /**
+   * Refuses an answer if too many answers with the same `limits` wait. @throws AppError as
+   * `refuseFull`
+   */
   function refuseBeyond(limits: WaitingLimits, owner: string): void {
     const count = { ofProject: 0, inAll: 0 }
     for (const line of lines.values()) {
@@ -180,7 +187,7 @@ export function createAnswerAllowance(
       stopWaiting = (error) => {
         end()
         reject(error)
-        // The next one may need less.
+        // The next answer may need less memory.
         serve()
       }
       queue(line, answer)

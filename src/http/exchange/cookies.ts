@@ -8,7 +8,7 @@ import type { Config } from '../../config/config.ts'
 /** `maxAgeSeconds` 0 deletes the cookie. */
 type Cookie = { name: string; value: string; maxAgeSeconds: number; path?: string }
 
-/** Says that a user has logged in, or chosen a password, in this browser before. */
+/** The cookie of a browser in which a user has logged in or chosen a password before. */
 export const DEVICE_COOKIE = 'pillarbox_device'
 
 export function isSecure({ baseUrl }: Pick<Config, 'baseUrl'>): boolean {

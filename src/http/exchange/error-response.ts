@@ -1,7 +1,8 @@
 /**
- * Turns errors into HTTP responses: the error envelope, and under `/v1/` also the fields of the older
- * error body. Paths and methods that do not exist have these everywhere: a client whose base address is wrong
- * shows its `message`, which has the hint. Details of errors that are not an `AppError` go to the log only.
+ * Turns errors into HTTP responses: the error envelope, and under `/v1/` also the fields of the
+ * older error body. An unknown path or method has both everywhere: a client whose base address is
+ * wrong shows the `message` of the older body, which has the hint. Details of errors that are not
+ * an `AppError` go to the log only.
  */
 import { formatInstant } from '../../base/clock.ts'
 import { AppError, describeError } from '../../base/errors.ts'
@@ -47,7 +48,7 @@ export function errorResponse(error: AppError, context: ResponseContext): HttpRe
 export function logError(log: Log, error: AppError, requestId: string): void {
   if (error.status < 500 || error.isOverload) return
   const { code, cause } = error
-  // The disk watch logs this once, and `/health` shows it while it lasts.
+  // The disk watch logs a full disk once, and `/health` shows it while it lasts.
   if (code === 'INSUFFICIENT_STORAGE') return
   // Another service failed, so a stack trace of this program would not help.
   if (code === 'EXTERNAL_SERVICE_ERROR') {

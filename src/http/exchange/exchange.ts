@@ -24,12 +24,12 @@ import { waitingClient } from '../server/client-gone.ts'
 import { sendContinueFor } from '../server/unread-body.ts'
 import type { AnswerAllowance, AnswerShare } from './answer-allowance.ts'
 import type { Compressor } from './compression/compress.ts'
-import { type Coding, chooseCoding } from './compression/compressed-routes.ts'
+import { type ContentCoding, chooseCoding } from './compression/compressed-routes.ts'
 import type { FindOtherHost } from './own-host.ts'
 import { isFromOtherSite } from './same-origin.ts'
 import type { Traffic } from './traffic.ts'
 
-/** The windows of keys and those of users who have logged in. */
+/** The rate limiters of project keys and of users who have logged in. */
 export type RateLimiters = { keys: RateLimiter; sessions: RateLimiter }
 
 /** The state that the exchanges of a server share. */
@@ -73,17 +73,17 @@ export type Exchange = RoutedRequest & {
   share: BodyShare | undefined
   /** The memory that the answer takes; undefined for a short one. */
   answer: AnswerShare | undefined
-  /** How many functions run that read for the answer. */
+  /** The number of running functions that read for the answer. */
   readers: number
   stream: BodyStream | undefined
-  /** The content coding of the answer; undefined: none. */
-  coding: Coding | undefined
+  /** The content coding of the answer; undefined for an answer that is not compressed. */
+  coding: ContentCoding | undefined
   headers: Record<string, string>
   /** Values of Set-Cookie header fields. */
   cookies: string[]
   /** The warnings for an answer that is a JSON object. */
   warnings: FieldWarning[]
-  /** Whose work it is, as far as any was done (`runForExchange`). */
+  /** The owner of the request's work; undefined before any work was done (`runForExchange`). */
   owner: WorkOwner | undefined
 }
 
@@ -128,7 +128,7 @@ export function openExchange(deps: ExchangeDeps, route: Route, request: RoutedRe
   }
   const { takesStream } = route
   if (takesStream !== undefined) {
-    const growTo = (bytes: number) => shareOf(deps, exchange).growTo(bytes)
+    const growTo = (bytes: number) => bodyShareOf(deps, exchange).growTo(bytes)
     const memory = takesStream.isKept ? { growTo } : {}
     const sendContinue = () => sendContinueFor(incoming, outgoing)
     exchange.stream = openBody(incoming, { stopping, sendContinue, ...memory })
@@ -138,8 +138,8 @@ export function openExchange(deps: ExchangeDeps, route: Route, request: RoutedRe
 
 /**
  * Runs `act` so that its slow work waits in the line of the caller's project and delays no other
- * project (`turns/owner.ts`). Users who act in no project have a line each, and so have networks. One owner
- * stands for the whole request.
+ * project (`turns/owner.ts`). A user who acts in no project has a line of its own, and so has the
+ * network of a client without a caller. One owner stands for the whole request.
  */
 export function runForExchange<T>(exchange: Exchange, act: () => T): T {
   exchange.owner ??= { key: lineOf(exchange), isJob: false, client: waitingClient(exchange) }
@@ -152,17 +152,17 @@ function lineOf({ caller, address }: Exchange): string {
 }
 
 /** Opens the body's share of memory, whose limits depend on the address and the caller. */
-export function shareOf({ bodies }: ExchangeDeps, exchange: Exchange): BodyShare {
+export function bodyShareOf({ bodies }: ExchangeDeps, exchange: Exchange): BodyShare {
   const { address, caller } = exchange
   exchange.share ??= bodies.open({ address, key: caller === null ? null : callerName(caller) })
   return exchange.share
 }
 
 /**
- * Opens the answer's share of memory, which ends when the client has the answer or has gone, and no work holds
- * what it has read for the answer.
+ * Opens the answer's share of memory. The share is freed once the client has the answer or has
+ * left, and no running work still reads for the answer.
  */
-export function answerOf({ answers }: ExchangeDeps, exchange: Exchange): AnswerShare {
+export function answerShareOf({ answers }: ExchangeDeps, exchange: Exchange): AnswerShare {
   const { address, caller, outgoing } = exchange
   if (exchange.answer !== undefined) return exchange.answer
   const owner = projectOf(caller)?.id ?? (caller === null ? null : callerName(caller))
@@ -177,7 +177,7 @@ export function answerOf({ answers }: ExchangeDeps, exchange: Exchange): AnswerS
   return answer
 }
 
-/** Runs work that reads for the answer. */
+/** Runs `work`, which reads for the answer: the answer's memory is not freed before `work` ends. */
 export async function whileReading<T>(exchange: Exchange, work: () => Promise<T>): Promise<T> {
   exchange.readers += 1
   try {
@@ -190,7 +190,10 @@ export async function whileReading<T>(exchange: Exchange, work: () => Promise<T>
 
 type SentResponse = { status: number; sizeBytes: number; error: AppError | undefined }
 
-/** Refused requests without a caller are only counted, because anyone can send them in any number. */
+/**
+ * Counts a request, and writes it to the request log. A refused request without a caller is only
+ * counted, because anyone can send any number of them.
+ */
 export function recordRequest(
   deps: ExchangeDeps,
   exchange: Exchange,
@@ -259,8 +262,9 @@ function warningText([first, ...others]: readonly FieldWarning[]): string | null
 }
 
 /**
- * No coding for requests that a page of another site makes in the browser of a user: such a page could ask
- * many times and learn a secret from the lengths.
+ * Chooses the coding of the answer. The answer to a request that a page of another site makes in
+ * the browser of a user is not compressed: such a page could ask many times and learn a secret from
+ * the lengths.
  */
 function codingOf(
   incoming: IncomingMessage,

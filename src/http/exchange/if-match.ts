@@ -1,6 +1,6 @@
 /**
- * The header `If-Match` (RFC 9110 section 13.1.1) for records whose entity tag is their version, as
- * `"3"`. Tags are compared strongly, so a weak one matches no version.
+ * The header `If-Match` (RFC 9110 section 13.1.1) for records whose entity tag is their version,
+ * such as `"3"`. Tags are compared strongly, so a weak one matches no version.
  */
 import type { IncomingMessage } from 'node:http'
 import { invalidField } from '../../base/errors.ts'

@@ -1,7 +1,7 @@
 /** JSON text in pieces, so that a large value does not block the event loop while it is serialized. */
 
 /** Characters of a piece, which takes about a millisecond. */
-export const PIECE_LENGTH = 128 * 1024
+export const JSON_PIECE_LENGTH = 128 * 1024
 /**
  * Levels that are serialized piece by piece: the page, its lists, their items, and the objects in
  * an item. Deeper values are small, except for texts.
@@ -10,18 +10,19 @@ export const LEVELS = 4
 
 /** Whether a value is so short that it is serialized at once, which is much faster than in pieces. */
 export function isShort(value: unknown): boolean {
-  return lengthOf(value, PIECE_LENGTH) < PIECE_LENGTH
+  return jsonLengthOf(value, JSON_PIECE_LENGTH) < JSON_PIECE_LENGTH
 }
 
 /**
- * Characters of the texts of a value, and a few for each other one; of a longer value at least `enough`.
+ * Estimates the length of a value as JSON: the characters of its texts, and a few for each other
+ * value in it. Stops counting at `enough`.
  */
-export function lengthOf(value: unknown, enough = Number.POSITIVE_INFINITY): number {
+export function jsonLengthOf(value: unknown, enough = Number.POSITIVE_INFINITY): number {
   if (typeof value === 'string') return value.length
   if (typeof value !== 'object' || value === null) return OTHER_LENGTH
   let length = OTHER_LENGTH
   for (const name in value) {
-    length += name.length + lengthOf(value[name as keyof typeof value], enough - length)
+    length += name.length + jsonLengthOf(value[name as keyof typeof value], enough - length)
     if (length >= enough) break
   }
   return length
@@ -29,8 +30,10 @@ export function lengthOf(value: unknown, enough = Number.POSITIVE_INFINITY): num
 
 const OTHER_LENGTH = 8
 
-/** Pieces of at most about PIECE_LENGTH, most of them much shorter. */
-export function* piecesOf(value: unknown, levels: number): Generator<string> {
+/**
+ * Yields the JSON of a value in pieces of at most about JSON_PIECE_LENGTH, most of them much shorter.
+ */
+export function* jsonPiecesOf(value: unknown, levels: number): Generator<string> {
   if (typeof value === 'string') yield* piecesOfText(value)
   else if (typeof value !== 'object' || value === null || levels === 0) yield JSON.stringify(value)
   else if (Array.isArray(value)) yield* piecesOfList(value, levels)
@@ -41,7 +44,7 @@ function* piecesOfList(list: readonly unknown[], levels: number): Generator<stri
   yield '['
   for (const [index, member] of list.entries()) {
     if (index > 0) yield ','
-    yield* piecesOf(member ?? null, levels - 1)
+    yield* jsonPiecesOf(member ?? null, levels - 1)
   }
   yield ']'
 }
@@ -51,7 +54,7 @@ function* piecesOfObject(object: object, levels: number): Generator<string> {
   yield '{'
   for (const [index, [name, member]] of given.entries()) {
     yield `${index > 0 ? ',' : ''}${JSON.stringify(name)}:`
-    yield* piecesOf(member, levels - 1)
+    yield* jsonPiecesOf(member, levels - 1)
   }
   yield '}'
 }
@@ -59,8 +62,8 @@ function* piecesOfObject(object: object, levels: number): Generator<string> {
 /** A surrogate pair that is cut in two is written as two escapes with the same meaning. */
 function* piecesOfText(text: string): Generator<string> {
   yield '"'
-  for (let at = 0; at < text.length; at += PIECE_LENGTH) {
-    yield JSON.stringify(text.slice(at, at + PIECE_LENGTH)).slice(1, -1)
+  for (let at = 0; at < text.length; at += JSON_PIECE_LENGTH) {
+    yield JSON.stringify(text.slice(at, at + JSON_PIECE_LENGTH)).slice(1, -1)
   }
   yield '"'
 }

@@ -1,4 +1,7 @@
-/** What the key of a request may do to contacts, and whose answers it may see. */
+/**
+ * The rights of the key of a request: what it may do to contacts, and which stored answers it may
+ * see.
+ */
 
 import type { TrackRights } from '../../features/people/contacts/events/event-queue.ts'
 import type { Caller } from '../../features/tenancy/accounts/callers/caller.ts'

@@ -7,7 +7,7 @@ import { MAX_OUTPUT_LENGTH } from '../../formats/template/limits.ts'
 import { findJobBytes } from '../../work/jobs/status.ts'
 import { type HttpResponse, json } from '../response.ts'
 import type { ProjectCall } from '../route.ts'
-import { isShort, LEVELS, lengthOf, PIECE_LENGTH, piecesOf } from './json-pieces.ts'
+import { isShort, JSON_PIECE_LENGTH, jsonLengthOf, jsonPiecesOf, LEVELS } from './json-pieces.ts'
 
 /** The memory of a record until its size is known: twice a large text. */
 export const RECORD_ANSWER_BYTES = 4 * 1024 * 1024
@@ -25,7 +25,7 @@ export function largeJson(status: number, value: unknown): HttpResponse {
   const second = chunks.next().value
   const { headers } = json(status, null)
   if (second === undefined) return { status, headers, value, body: first }
-  const reservedBytes = 2 * lengthOf(value)
+  const reservedBytes = 2 * jsonLengthOf(value)
   return { status, headers, value, body: streamChunks([first, second], chunks), reservedBytes }
 }
 
@@ -54,9 +54,9 @@ async function* streamChunks(
 
 function* chunksOf(value: unknown): Generator<string, undefined> {
   let made = ''
-  for (const piece of piecesOf(value, LEVELS)) {
+  for (const piece of jsonPiecesOf(value, LEVELS)) {
     made += piece
-    if (made.length < PIECE_LENGTH) continue
+    if (made.length < JSON_PIECE_LENGTH) continue
     yield made
     made = ''
   }

@@ -8,7 +8,7 @@ import type { Listing } from '../../features/ground/listing.ts'
 import { nextTurn } from '../../work/loop-turns.ts'
 import { type HttpResponse, json } from '../response.ts'
 import type { RawCall } from '../route.ts'
-import { isShort, lengthOf, PIECE_LENGTH, piecesOf } from './json-pieces.ts'
+import { isShort, JSON_PIECE_LENGTH, jsonLengthOf, jsonPiecesOf } from './json-pieces.ts'
 
 /** The memory of a list while it is sent: its lines, pieces of its text in several buffers, and small slices. */
 export const LIST_ANSWER_BYTES = 512 * 1024
@@ -18,7 +18,7 @@ const PIECES_BYTES = 256 * 1024
 /** The memory of an export: a page of rows, and a piece of its text. */
 export const EXPORT_ANSWER_BYTES = 2 * 1024 * 1024
 
-/** Bytes of the JSON of a page, which has one item at least. */
+/** The most bytes of the JSON of a page. A page has at least one item, however large. */
 export const MAX_PAGE_BYTES = 2 * 1024 * 1024
 /** The part of MAX_PAGE_BYTES for all but the items. */
 const FRAME_BYTES = 4 * 1024
@@ -27,12 +27,13 @@ const FRAME_BYTES = 4 * 1024
 const ITEM_LEVELS = 2
 
 /** A list of up to two pieces is sent as a whole. */
-const WHOLE_LENGTH = 2 * PIECE_LENGTH
+const WHOLE_LENGTH = 2 * JSON_PIECE_LENGTH
 
 type Memory = Pick<RawCall, 'reserve'>
 /**
- * `before`: fields of the object before the list; `copy`: a second name of the list. The copy of a page is the
- * page again. The rows of a whole list are read again: one that is deleted meanwhile is missing in the copy.
+ * `before`: fields of the object before the list; `copy`: a second name, under which the list is
+ * sent again. The copy of a page repeats its text. The copy of a whole list reads the rows again,
+ * so a row that is deleted meanwhile is missing in it.
  */
 type Named<Item, End> = {
   name: string
@@ -86,7 +87,7 @@ async function listResponse<Item, End extends object>(
   list: List<Item, End>,
 ): Promise<HttpResponse> {
   // Slices and `before` count twice: as rows and as text.
-  const ofBefore = list.before === undefined ? 0 : lengthOf(list.before)
+  const ofBefore = list.before === undefined ? 0 : jsonLengthOf(list.before)
   const ofCopy = isKept(list) ? Math.max(list.maxBytes / 2, list.listing.sliceBytes) : 0
   const needed = PIECES_BYTES + 2 * (list.listing.sliceBytes + ofBefore) + ofCopy
   await call.reserve(Math.max(LIST_ANSWER_BYTES, needed))
@@ -135,7 +136,10 @@ async function* textOf<Item, End extends object>(
 /** `kept`: collects the texts for the copy. */
 type Room = { maxBytes: number; kept: string[] | undefined }
 
-/** The items that have room; the length of an item is known once its JSON is complete. */
+/**
+ * Yields the items that fit into the page. The length of an item is known once its JSON is
+ * complete.
+ */
 async function* fittingItems<Item, End>(
   listing: Listing<Item, End>,
   { maxBytes, kept }: Room,
@@ -163,7 +167,7 @@ async function* fittingItems<Item, End>(
   }
 }
 
-/** All items. A large item is sent text by text, with one text in memory at a time. */
+/** Yields all items. A large item is sent text by text, with one text in memory at a time. */
 async function* allItems<Item, End>(listing: Listing<Item, End>): AsyncGenerator<string, End> {
   const walk = listing.walk()
   let count = 0
@@ -181,7 +185,10 @@ async function* allItems<Item, End>(listing: Listing<Item, End>): AsyncGenerator
   }
 }
 
-/** `bytes`: with a comma. A large item takes several turns of the event loop. */
+/**
+ * Serializes an item; a large item takes several turns of the event loop. `bytes`: the length with
+ * a comma.
+ */
 async function serialize(item: unknown): Promise<{ texts: string[]; bytes: number }> {
   const texts: string[] = []
   let bytes = 1
@@ -193,16 +200,16 @@ async function serialize(item: unknown): Promise<{ texts: string[]; bytes: numbe
   return { texts, bytes }
 }
 
-/** The JSON of an item in texts of about PIECE_LENGTH. */
+/** The JSON of an item in texts of about JSON_PIECE_LENGTH. */
 function* textsOf(item: unknown): Generator<string> {
   if (isShort(item)) {
     yield JSON.stringify(item)
     return
   }
   let text = ''
-  for (const piece of piecesOf(item, ITEM_LEVELS)) {
+  for (const piece of jsonPiecesOf(item, ITEM_LEVELS)) {
     text += piece
-    if (text.length < PIECE_LENGTH) continue
+    if (text.length < JSON_PIECE_LENGTH) continue
     yield text
     text = ''
   }
@@ -214,18 +221,18 @@ function* membersOf(before: object): Generator<string> {
   for (const [name, value] of Object.entries(before)) {
     if (value === undefined) continue
     yield `${JSON.stringify(name)}:`
-    yield* piecesOf(value, ITEM_LEVELS)
+    yield* jsonPiecesOf(value, ITEM_LEVELS)
     yield ','
   }
 }
 
-/** The fields of an object as they follow others. */
+/** The fields of an object with a comma before them, to follow other fields. */
 function fieldsOf(end: object): string {
   const text = JSON.stringify(end).slice(1, -1)
   return text === '' ? '' : `,${text}`
 }
 
-/** Puts short texts together. */
+/** Joins short texts into pieces. */
 async function* toPieces(
   begun: readonly string[],
   texts: AsyncGenerator<string>,
@@ -233,7 +240,7 @@ async function* toPieces(
   try {
     let piece = begun.join('')
     for (;;) {
-      if (piece.length >= PIECE_LENGTH) {
+      if (piece.length >= JSON_PIECE_LENGTH) {
         yield Buffer.from(piece)
         piece = ''
       }

@@ -1,8 +1,9 @@
 /**
- * Refuses requests for hosts of others where an address or a cookie is enough to be admitted. A page whose
- * name an attacker lets resolve to this server (DNS rebinding) is same-origin for the browser, so only
- * the host shows whose page it is. An IP literal cannot be rebound. A client without a Host field
- * (HTTP/1.0) is no browser. `X-Forwarded-Host` counts nowhere: pages can send it.
+ * Refuses requests that name a foreign host, on routes that admit a client by its address or by a
+ * cookie. A page whose name an attacker lets resolve to this server (DNS rebinding) is same-origin
+ * for the browser, so only the host shows whose page it is. An IP literal cannot be rebound. A
+ * client without a Host field (HTTP/1.0) is no browser. `X-Forwarded-Host` counts nowhere: pages
+ * can send it.
  */
 import type { IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
@@ -17,7 +18,7 @@ type HostConfig = Pick<Config, 'baseUrl'> & {
   http: Pick<Config['http'], 'allowedHosts'>
 }
 
-/** The host that a request names and that is none of the server; undefined if all are its own. */
+/** Finds a host in a request that is not one of this server's; undefined if there is none. */
 export type FindOtherHost = (
   incoming: Pick<IncomingMessage, 'headers' | 'url'>,
 ) => string | undefined
@@ -38,7 +39,7 @@ export function createHostCheck({ baseUrl, delivery, http }: HostConfig): FindOt
     })
 }
 
-/** Whether the route is for monitors, or sessions and other cookies count in it. */
+/** Whether the route admits monitors, or reads sessions or other cookies. */
 export function needsOwnHost({ callers, path }: Pick<Route, 'callers' | 'path'>): boolean {
   return callers === 'anyone' ? COOKIE_PATHS.test(path) : ruleOf(callers).session !== null
 }
@@ -52,7 +53,8 @@ export function refuseOtherHost(
   if (!needsOwnHost(route)) return
   const host = findOtherHost(incoming)
   if (host === undefined) return
-  // A key makes the cookie ignored, and no page of others knows one.
+  // A request with a key needs no check: the key makes the cookie ignored, and a foreign page knows
+  // no key.
   const { callers } = route
   const hasKey = incoming.headers.authorization !== undefined
   if (hasKey && callers !== 'anyone' && callers !== 'operator or monitor') return

@@ -34,20 +34,20 @@ import { FREE_ANSWER_BYTES } from './answer-allowance.ts'
 import { COMPRESSION_BYTES } from './compression/compress-pieces.ts'
 import { errorResponse, logError, toAppError } from './error-response.ts'
 import {
-  answerOf,
+  answerShareOf,
+  bodyShareOf,
   type Exchange,
   type ExchangeDeps,
   openExchange,
   type RoutedRequest,
   recordRequest,
   runForExchange,
-  shareOf,
   whileReading,
 } from './exchange.ts'
 import { idempotentPath } from './key-rights.ts'
 import { withWarnings } from './warnings.ts'
 
-/** The forms of the hosted pages have one short field. */
+/** The largest form of a hosted page: each form has one short field. */
 const MAX_FORM_BYTES = 16 * 1024
 
 /** Seconds to wait when the disk is full: an operator has to make space. */
@@ -65,7 +65,7 @@ async function respondTo(deps: ExchangeDeps, exchange: Exchange): Promise<void> 
   try {
     await finish(deps, exchange, await runExchange(deps, exchange))
   } catch (thrown) {
-    // The part of the body that was read is not needed for the error.
+    // The response to an error does not need the part of the body that was read.
     exchange.share?.release()
     const error = toAppError(thrown)
     logError(deps.core.log, error, exchange.id)
@@ -93,7 +93,8 @@ async function toRefusal(
 async function runExchange(deps: ExchangeDeps, exchange: Exchange): Promise<HttpResponse> {
   const { core } = deps
   const { route, incoming } = exchange
-  // A token with broken percent-encoding gets the response of any other invalid token.
+  // The path of an unlogged route holds a token: broken percent-encoding gets the response of any
+  // other invalid token.
   if (!route.isUnlogged) refuseUnreadableTarget(incoming)
   await admit(deps, exchange)
   const idempotencyKey = route.takesIdempotencyKey ? readIdempotencyKey(incoming) : undefined
@@ -116,7 +117,7 @@ async function runExchange(deps: ExchangeDeps, exchange: Exchange): Promise<Http
   const { answerBytes, answerLimits } = route
   if (answerBytes > 0) {
     const bytes = answerBytes + compressionBytes(exchange)
-    await answerOf(deps, exchange).reserve(bytes, answerLimits)
+    await answerShareOf(deps, exchange).reserve(bytes, answerLimits)
   }
   const call = toCall(deps, exchange, { body, idempotencyKey })
   const response = await whileReading(exchange, () =>
@@ -196,7 +197,7 @@ function bodyLimits(deps: ExchangeDeps, exchange: Exchange, maxBytes: number): B
   const { incoming, outgoing } = exchange
   return {
     maxBytes,
-    share: shareOf(deps, exchange),
+    share: bodyShareOf(deps, exchange),
     sendContinue: () => sendContinueFor(incoming, outgoing),
   }
 }
@@ -228,7 +229,10 @@ function toCall(
   }
 }
 
-/** @throws AppError VALIDATION_ERROR if the client wants them refused */
+/**
+ * Warns of names that nothing reads. @throws AppError VALIDATION_ERROR if the client wants such
+ * names refused
+ */
 function reportUnknown(exchange: Exchange, names: readonly UnknownName[]): void {
   const { ignored, refused } = judgeNames(names, wantsStrict(exchange.incoming))
   if (refused.length > 0) throw invalid(refused)
@@ -243,15 +247,18 @@ function addWarning({ warnings }: Exchange, warning: FieldWarning): void {
   if (!isSaid) warnings.push(warning)
 }
 
-/** Waits for memory, unless the call has changed something: its result must be told, so its memory is only counted. */
+/**
+ * Waits for memory for the answer. A call that has changed something does not wait, because the
+ * client must get its result: its memory is only counted.
+ */
 async function reserve(deps: ExchangeDeps, exchange: Exchange, wanted: number): Promise<void> {
   const bytes = wanted + compressionBytes(exchange)
-  const answer = answerOf(deps, exchange)
+  const answer = answerShareOf(deps, exchange)
   if (currentOwner().hasChanged === true) answer.resize(bytes)
   else await answer.reserve(bytes, exchange.route.answerLimits)
 }
 
-/** The memory of the compression, beside that of the answer. */
+/** The memory that compressing the answer takes, beside the memory of the answer itself. */
 function compressionBytes({ coding }: Exchange): number {
   return coding === undefined ? 0 : COMPRESSION_BYTES
 }
@@ -279,7 +286,8 @@ async function finish(
   const packed = route.isCompressed ? await compressed(deps, exchange, response) : response
   const sent = inPieces(exchange, packed)
   const { status, body } = sent
-  // After a 408, the octets that come are still those of the body.
+  // After a 408 the connection cannot be used again: the octets that still come are those of the
+  // body.
   const isCutShort = error?.code === 'REQUEST_TIMEOUT'
   if (deps.stopping.aborted || isCutShort) headers.connection = 'close'
   const cookies = [...exchange.cookies, ...(sent.cookies ?? [])]
@@ -318,7 +326,10 @@ async function finish(
   void sendPieces(outgoing, { head, pieces: body, out })
 }
 
-/** Compresses the response. An answer to HEAD whose body is in pieces gets the header fields of a compressed one. */
+/**
+ * Compresses the response. If the body is in pieces, an answer to HEAD only gets the header fields
+ * of a compressed response.
+ */
 function compressed(
   { compressor }: ExchangeDeps,
   { coding, incoming }: Exchange,
@@ -338,9 +349,12 @@ function inPieces({ incoming }: Exchange, response: HttpResponse): HttpResponse 
   return { reservedBytes: body.length, ...response, headers, body: piecesOfOctets(body) }
 }
 
-/** A short answer gives back what was reserved for it. */
+/**
+ * Sets the share to the size of the answer. A short answer gives back all memory that was reserved
+ * for it.
+ */
 function keepShare(deps: ExchangeDeps, exchange: Exchange, sizeBytes: number): void {
   const { answer } = exchange
-  if (sizeBytes > FREE_ANSWER_BYTES) answerOf(deps, exchange).resize(sizeBytes)
+  if (sizeBytes > FREE_ANSWER_BYTES) answerShareOf(deps, exchange).resize(sizeBytes)
   else answer?.resize(0)
 }

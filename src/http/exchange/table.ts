@@ -77,7 +77,10 @@ function toCell(value: unknown): string {
   return typeof value === 'string' ? writeText(value) : String(value)
 }
 
-/** The most specific range that matches counts; 0 without one. */
+/**
+ * Returns the quality of a type: that of the most specific range that matches, or 0 if none
+ * matches.
+ */
 function qualityOf(type: string, ranges: readonly MediaRange[]): number {
   const [group = ''] = type.split('/')
   for (const wanted of [type, `${group}/*`, '*/*']) {

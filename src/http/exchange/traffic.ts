@@ -12,7 +12,7 @@ export type Traffic = {
   lines(): TrafficLine[]
 }
 
-/** Counts by route object. Routes are created once, so there is one line for each at most. */
+/** Counts by route object: each route is created once, so it has one line at most. */
 export function createTraffic(): Traffic {
   const routes = new Map<RouteName, TrafficLine>()
   return {

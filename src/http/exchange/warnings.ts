@@ -1,7 +1,8 @@
 /**
- * The warnings of a request, as `warnings` at the top level of an answer that is a JSON object. They come
- * first, so that an answer in pieces needs no end of its own. In an answer that has a list of texts there, they
- * are the first texts; an answer in pieces that has such a list brings them along (`toWarningTexts`).
+ * The warnings of a request, as `warnings` at the top level of an answer that is a JSON object.
+ * They come first, so that an answer in pieces needs no end of its own. Some answers have a list of
+ * texts in `warnings` of their own: there the warnings are the first texts. An answer in pieces
+ * with such a list has added them itself (`toWarningTexts`).
  */
 import type { FieldWarning } from '../../base/errors.ts'
 import type { HttpResponse } from '../response.ts'
@@ -27,8 +28,8 @@ export function withWarnings(
   const field = `"warnings":${JSON.stringify(told)}`
   if (typeof body === 'string') return { ...response, body: begunWith(field, body) }
   if (body instanceof Uint8Array) {
-    // `reservedBytes` is left out: the octets with warnings are of this answer alone, even if all answers share
-    // those without warnings.
+    // `reservedBytes` is left out: the octets with warnings belong to this answer alone, even if
+    // the octets without warnings are shared by all answers.
     const { reservedBytes, ...rest } = response
     return { ...rest, body: octetsBegunWith(field, body) }
   }
@@ -47,7 +48,7 @@ function begunWith(field: string, text: string): string {
   return `{${field}${text.startsWith('{}') ? '' : ','}${text.slice(1)}`
 }
 
-/** The octets of an object, or of its first piece, with the field in front. */
+/** Returns the octets of an object, or of its first piece, with `field` as the first field. */
 function octetsBegunWith(field: string, octets: Uint8Array): Uint8Array<ArrayBuffer> {
   if (octets[0] !== OPENING) return new Uint8Array(octets)
   const begin = `{${field}${octets[1] === CLOSING ? '' : ','}`

@@ -16,7 +16,7 @@ const PLACEHOLDER = 'you@example.org'
 
 type ProviderLink = { label: string; url: string }
 
-/** `docs`, `logOut`: paths. `baseUrl`: of the calls that are shown. */
+/** `docs`, `logOut`: paths. `baseUrl`: the address of the API in the calls that the page shows. */
 type HomeInput = {
   language: Language
   address: string
@@ -53,7 +53,10 @@ type Choice = Pick<InvitationInput, 'language' | 'baseUrl' | 'token'> & { texts:
 
 const JSON_HEADER = "-H 'Content-Type: application/json'"
 
-/** There is no dashboard: the page says how a program goes on, with this user's projects. */
+/**
+ * The page after a login. There is no dashboard, so it shows how a program calls the API, for each
+ * of the user's projects.
+ */
 export function homeView(input: HomeInput): Page {
   const { language, address, projects, baseUrl, docs, logOut } = input
   const { home } = textsOf(language).app
@@ -76,7 +79,7 @@ export function homeView(input: HomeInput): Page {
   ])
 }
 
-/** There is no form for passwords: the page says how a program logs in. */
+/** The page for logging in. It has no form for passwords, and shows how a program logs in. */
 export function loginView(input: LoginInput): Page {
   const { language, failure, providers, isSignUpOpen, baseUrl, docs } = input
   const { login, home, failures } = textsOf(language).app
@@ -224,17 +227,23 @@ function logInCall(baseUrl: string, address: string): string {
   return accountCall(`${baseUrl}/auth/login`, address)
 }
 
-/** The cookie of the session is kept in a file. */
+/**
+ * A command that sends address and password, and keeps the session's cookie in the file
+ * `cookies.txt`.
+ */
 function accountCall(url: string, address: string): string {
   return `curl -sS -c cookies.txt ${url} ${sending({ email: address, password: '…' })}`
 }
 
-/** A call within the session that the file holds. */
+/** A command that makes a call with the session's cookie in `cookies.txt`. */
 function sessionCall(url: string, body: object): string {
   return `curl -sS -b cookies.txt ${url} ${sending(body)}`
 }
 
-/** A quote ends a text in single quotes for a shell, so it is written outside of them. */
+/**
+ * The arguments that send `body` as JSON. The text stands in single quotes for the shell, so a
+ * single quote in it is written outside of them.
+ */
 function sending(body: object): string {
   return `${JSON_HEADER} -d '${JSON.stringify(body).replaceAll("'", "'\\''")}'`
 }

@@ -25,7 +25,7 @@ export type Layout = (page: Page) => Promise<HttpResponse>
 /** The error text for the address of no page. */
 export const NO_SUCH_PAGE = 'There is no such page.'
 
-/** What is added to the style sheet of the pages, and the script at their end. */
+/** `style`: added to the style sheet of the pages. `script`: stands at the end of the page. */
 type Additions = { style?: string; script?: string }
 
 type Parts = { sheet: string; script: string }
@@ -189,7 +189,10 @@ export function createLayout({ style = '', script = '' }: Additions = {}): Layou
   })
 }
 
-/** The pages have an empty icon, so that browsers do not request one. */
+/**
+ * The content security policy of a page. It allows `data:` images, because the pages have an empty
+ * icon, so that browsers do not request one.
+ */
 function policy({ sheet, script }: Parts): string {
   const digest = (text: string) => `'sha256-${hash('sha256', text, 'base64')}'`
   return [

@@ -103,7 +103,7 @@ type PasswordRule = { minLength: number; maxLength: number }
 
 type Reset = PasswordRule & {
   token: string
-  /** Of the account. */
+  /** The address of the account. */
   address: string
   /** The last password broke the rule. */
   isRefused: boolean
@@ -151,7 +151,7 @@ function links(items: readonly { href: string; text: string }[]): Html {
   return html`<nav><ul>${list}</ul></nav>\n`
 }
 
-/** For a subscribed contact whose address is suppressed: no mail will be sent. */
+/** Tells a subscribed contact whose address is suppressed that no mail will be sent. */
 function suppressionNote(contact: PageContact, { suppressed }: Texts['contact']): Html {
   if (!contact.isSuppressed || !contact.subscribed) return html``
   return html`<p class="note">${phrase(suppressed, namesOf(contact))}</p>\n`

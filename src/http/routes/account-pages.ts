@@ -63,7 +63,7 @@ export const confirmEmail = ({ core, layout }: RouteDeps) =>
     body: verifyForm,
     handle: async ({ body }) => {
       const state = await findVerification(core, body.token)
-      // A button that is pressed twice has done its work the first time.
+      // If the button was pressed before, the address is verified already.
       if (state !== 'done') await verifyByToken(core, body.token)
       return redirect('auth/verify-email?done=1')
     },
@@ -90,7 +90,8 @@ export const savePassword = ({ core, layout }: RouteDeps) =>
       const device = await whileClientWaits(incoming, (signal) =>
         resetPassword(core, { token, password, wideNetwork: addressNetwork(address), signal }),
       )
-      // A form of another site could put the cookie of its own account in place of the reader's.
+      // A form of another site could replace the cookie of the reader's browser by that of its own
+      // account.
       const isForeign = incoming.headers['sec-fetch-site'] === 'cross-site'
       const cookies = isForeign ? [] : [deviceCookie(core.config, device, core.now())]
       return { ...redirect('auth/reset-password?done=1'), cookies }

@@ -22,7 +22,7 @@ const PAGE_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-/** The lines of the list of pages, by task. */
+/** Makes the page. It begins with the list of all pages of the guide, by task. */
 function makePage(list: GuideList): string {
   const lines = list.map(({ title, pages }) => {
     const links = pages.map(({ href, title }) => `<a href="${href}">${escapeHtml(title)}</a>`)
@@ -77,12 +77,16 @@ const shared = {
   responses: { 200: { description: 'A file' } },
 } as const
 
-/** Files take turns like other answers. They hold no memory of their own, because all responses share them. */
+/**
+ * The memory that a response with a file reserves, so that it takes turns like other answers. The
+ * files themselves take no memory, because all responses share them.
+ */
 const FILE_ANSWER_BYTES = 128 * 1024
 
 export const showDescription = ({ core: { config }, listRoutes }: RouteDeps) => {
   const server = { url: config.baseUrl, version: productVersion() }
-  // All responses share one copy, because a response to a slow client keeps it in memory.
+  // The octets of the description. All responses share them, because a response to a slow client
+  // keeps them in memory.
   let description: Promise<Uint8Array<ArrayBuffer>> | undefined
   return openOperation({
     ...shared,

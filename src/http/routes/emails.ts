@@ -1,4 +1,6 @@
-/** Every email can be looked up: where it stands, what its receivers said, and its octets. */
+/**
+ * The emails of a project: their list, where each stands, what its receivers said, and its octets.
+ */
 import { findEmailBytes } from '../../features/insight/activity/email-bytes.ts'
 import { listEmails } from '../../features/insight/emails/list-emails.ts'
 import {
@@ -26,7 +28,7 @@ const shared = {
 
 const PIECE_BYTES = 128 * 1024
 
-/** Most emails take less. */
+/** The memory for the record of an email; most emails take less. */
 const RECORD_BYTES = 1024 * 1024
 
 export const list = ({ core }: RouteDeps) =>
@@ -151,7 +153,10 @@ async function respond(
   return { ...response, hasWarnings: true }
 }
 
-/** Before the effect of a call: one that is refused for want of memory has changed nothing. */
+/**
+ * Reserves memory for the record before the call takes effect, so that a call refused for lack of
+ * memory has changed nothing.
+ */
 async function reserveRecord(
   core: RouteDeps['core'],
   call: ProjectCall<unknown, unknown>,
@@ -161,12 +166,15 @@ async function reserveRecord(
   await call.reserve(Math.max(RENDERED_ANSWER_BYTES, 2 * (bytes.get(id) ?? 0)))
 }
 
-/** A text takes twice its bytes: as it is read, and as JSON or as a message. */
+/**
+ * Reserves memory for a text of so many bytes. The text is in memory twice: as it is read, and as
+ * JSON or as a message.
+ */
 async function reserveFor(call: ProjectCall<unknown, unknown>, bytes: number): Promise<void> {
   if (2 * bytes > RECORD_BYTES) await call.reserve(2 * bytes)
 }
 
-/** Copies: the octets may be in memory that threads share. */
+/** Yields copies of the octets, because the octets may be in memory that threads share. */
 async function* piecesOf(octets: Uint8Array): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < octets.length; at += PIECE_BYTES) {
     yield Uint8Array.from(octets.subarray(at, at + PIECE_BYTES))

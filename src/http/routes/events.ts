@@ -34,7 +34,7 @@ import {
 } from '../exchange/list-response.ts'
 import { json } from '../response.ts'
 import { projectOperation, type RouteDeps } from '../route.ts'
-import { findWeakData, IN_EVENTS } from '../weak-data.ts'
+import { EVENT_DATA_TEXTS, findWeakData } from '../weak-data.ts'
 import { eventFields } from './track.ts'
 
 const eventBody = z
@@ -99,7 +99,7 @@ export const record = ({ core }: RouteDeps) =>
           projectId,
           request: { ...rest, event, address },
         })
-        for (const warning of findWeakData(body.data, IN_EVENTS)) warn(warning)
+        for (const warning of findWeakData(body.data, EVENT_DATA_TEXTS)) warn(warning)
         return json(200, { success: true, data, ...data })
       }
       const draft = { projectId, name: name ?? '', contactId, emailId, data: body.data }

@@ -35,7 +35,10 @@ import { type HttpResponse, json } from '../response.ts'
 import { type Call, openOperation, type RouteDeps } from '../route.ts'
 import { addressGroup } from '../server/client-address.ts'
 
-/** Logins that a network may begin in a minute, and answers that it may bring. */
+/**
+ * The most logins that a network may begin in a minute, and the most answers of providers that it
+ * may bring back.
+ */
 const PER_MINUTE = 60
 const LOGIN_FAILED = 'login with a provider failed'
 
@@ -183,7 +186,10 @@ function redirect(location: string, cookies: readonly string[]): HttpResponse {
   return { status: 302, body: '', headers: { location }, cookies }
 }
 
-/** The parameters as they came, repeated ones too: openid-client refuses these. */
+/**
+ * The parameters of the callback as they came. Repeated parameters stay, so that openid-client
+ * refuses them.
+ */
 function answerOf({ incoming }: ProviderCall): URLSearchParams {
   const { url = '' } = incoming
   const at = url.indexOf('?')

@@ -140,7 +140,10 @@ function getPage(core: Deps['core'], call: PageCall): PageToken {
   return page
 }
 
-/** Undefined for a token that is not valid; the server's checks send such tokens to themselves. */
+/**
+ * Reads the token of the path; returns undefined for an invalid token. The doctor of this server
+ * requests this page with invalid tokens, to see whether its own requests arrive.
+ */
 function findPage(core: Deps['core'], { params }: PageCall): PageToken | undefined {
   const page = readPageLink(core, params.token)
   if (page === undefined) core.doctor.arrivals.note(params.token)

@@ -47,7 +47,10 @@ import * as examples from './email-examples.ts'
 
 type Limits = Config['limits']
 
-/** For body and text together: they are stored as one value, and a long write delays all others. */
+/**
+ * The most bytes of body and text together: they are stored as one value, and a long write delays
+ * all other writes.
+ */
 const MAX_TEXT_BYTES = 10 * 1024 * 1024
 
 const sender = describedMailbox('Must be an email address or an object {name, email}')
@@ -145,7 +148,10 @@ export function sendBody(limits: Limits) {
     })
 }
 
-/** Whether a rule applies: it also does if other fields are wrong, so that one answer names all that is missing. */
+/**
+ * Whether a rule about several fields is checked: even if single fields are wrong, so that one
+ * answer names everything that is missing.
+ */
 function isObjectValue({ value }: { value: unknown }): boolean {
   return typeof value === 'object' && value !== null
 }
@@ -225,7 +231,10 @@ const NO_TIME =
   'A send time is not possible here, and the email would go at once: use a workflow with a DELAY, or a ' +
   'campaign with scheduledFor'
 
-/** Names of other services: without them, others would get the email, or at another time. */
+/**
+ * Names of other services that are refused: if they were ignored, other people would get the email,
+ * or get it at another time.
+ */
 const REFUSED_NAMES = {
   ...refusedFor(NO_COPIES, [
     ...['cc', 'ccs', 'ccTo', 'toCc', 'ccEmail', 'ccEmails', 'ccAddress', 'ccAddresses'],

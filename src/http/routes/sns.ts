@@ -30,7 +30,8 @@ export const receive = ({ core }: RouteDeps) => {
     tag: 'Service',
     summary: 'Receive notifications from Amazon SNS for the topics in `sns.topic_arns`',
     description: 'Amazon calls this route; clients of the API do not.',
-    // SNS sends JSON as text/plain, with its own limit.
+    // The handler reads the body itself: SNS sends JSON as text/plain, and its body has a limit of
+    // its own.
     readsJson: notification,
     responses: {
       200: { description: 'Accepted', schema: z.object({ success: z.literal(true) }) },

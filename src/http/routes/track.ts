@@ -7,7 +7,7 @@ import { idempotentPath, rightsOf } from '../exchange/key-rights.ts'
 import { json } from '../response.ts'
 import { projectOperation, type RawCall, type RouteDeps } from '../route.ts'
 import { toWarningTexts } from '../unknown-names.ts'
-import { findWeakData, IN_EVENTS } from '../weak-data.ts'
+import { EVENT_DATA_TEXTS, findWeakData } from '../weak-data.ts'
 
 export const eventFields = {
   event: eventName,
@@ -85,7 +85,7 @@ export const track = ({ core }: RouteDeps) =>
             ? undefined
             : { key, method: 'POST', path: idempotentPath(caller, path) },
       })
-      for (const warning of findWeakData(body.data, IN_EVENTS)) call.warn(warning)
+      for (const warning of findWeakData(body.data, EVENT_DATA_TEXTS)) call.warn(warning)
       if (rights === 'add') warnOfKey(body, call.warn)
       const texts = toWarningTexts(call.warnings)
       const warnings = texts.length === 0 ? undefined : texts

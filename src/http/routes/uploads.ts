@@ -99,7 +99,7 @@ export const serve = ({ core }: RouteDeps) => {
         return { status: 304, body: '', headers }
       }
       const content = { 'content-type': contentType, 'content-length': String(sizeBytes) }
-      // HEAD reads as well: it answers like GET when the file is lost.
+      // HEAD reads the file as well, so that it answers like GET when the file is lost.
       const read = await image.read()
       const body = incoming.method === 'HEAD' ? '' : read
       return { status: 200, body, headers: { ...headers, ...content } }
@@ -107,7 +107,10 @@ export const serve = ({ core }: RouteDeps) => {
   })
 }
 
-/** `given`: If-None-Match (RFC 9110, section 13.1.2). */
+/**
+ * Whether the client has this image already. `given`: the field If-None-Match (RFC 9110, section
+ * 13.1.2).
+ */
 function isKnown(given: string | undefined, etag: string): boolean {
   const tags = given?.split(',').map((tag) => tag.trim().replace(/^W\//, '')) ?? []
   return tags.includes(etag) || tags.includes('*')

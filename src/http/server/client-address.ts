@@ -85,7 +85,7 @@ function groupsOf(plain: string): string[] {
 
 /**
  * Whether the client's address can be trusted. Behind a proxy that is not in the configuration all
- * clients have the proxy's address, and only its headers reveal it.
+ * clients have the proxy's address, and only the headers of the proxy reveal the proxy.
  */
 export function isDirect(incoming: IncomingMessage, proxies: AddressList): boolean {
   const { headers, socket } = incoming

@@ -55,8 +55,8 @@ type Stall = { keptBytes: number; takenBytes?: number; looks: number }
 const TABLES = ['/proc/self/net/tcp', '/proc/self/net/tcp6']
 
 export function watchConnections(server: Server, limits: ConnectionLimits): Connections {
-  // By peer, the least recently used first. Includes connections during their TLS handshake, which
-  // Node does not list.
+  // The open connections by peer, the least recently used first. Includes connections during their
+  // TLS handshake, which Node does not list.
   const connections = new Map<string, Connection>()
   const places = createKeyPlaces({ perKey: limits.maxPerAddress })
   /** Connections by the socket of their requests, which with TLS is another one than the TCP socket. */
@@ -81,7 +81,8 @@ export function watchConnections(server: Server, limits: ConnectionLimits): Conn
     if (connection === undefined) return
     ofSockets.set(socket, connection)
     connection.running.add(outgoing)
-    // Emitted once: a listener that removes itself costs each request more.
+    // `on` is enough, because the event comes only once: a listener that removes itself costs each
+    // request more.
     outgoing.on('close', () => {
       connection.running.delete(outgoing)
       if (!connections.delete(connection.peer)) return

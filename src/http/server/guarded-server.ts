@@ -37,21 +37,21 @@ import { createRequestPipelines, type RequestPipelines } from './pipelined-reque
 import { writeRefusal } from './raw-response.ts'
 import { leaveBodiesToReaders, respondAndLinger } from './unread-body.ts'
 
-export type Guards = {
+export type ListenerGuards = {
   isTls: boolean
   connections: ConnectionLimits
   maxHeaderBytes: number
   headMs: number
-  /** From the first octet of a request to the last one of its body. */
+  /** The time from the first octet of a request to the last octet of its body. */
   requestMs: number
   keepAliveMs: number
-  /** On one connection. */
+  /** The most requests on one connection. */
   maxRequests: number
 }
 
 type GuardedServer = { server: Server; connections: Connections }
 
-/** How often the times are checked, beside a tenth of the shortest one. */
+/** The times are checked at least this often, and ten times within the shortest of them. */
 const MAX_CHECK_MS = 2_000
 
 type Deps = Pick<Core, 'now' | 'counters'>
@@ -62,13 +62,14 @@ type Pending = Pick<RequestPipelines, 'pendingRequests'>
 
 export function createGuardedServer(
   deps: Pick<Core, 'now' | 'counters'>,
-  guards: Guards,
+  guards: ListenerGuards,
   handle: RequestListener,
 ): GuardedServer {
   const handleKnown = refuseTransferCodings(deps, handle)
   const pipelines = createRequestPipelines(handleKnown, guards.maxRequests)
   const options = {
-    // Node's own refusal of a request without a Host header would have no envelope.
+    // Node must not refuse a request without a Host header itself: its refusal would have no
+    // envelope.
     requireHostHeader: false,
     maxHeaderSize: guards.maxHeaderBytes,
     headersTimeout: guards.headMs,
@@ -167,7 +168,7 @@ function isFree({ pendingRequests }: Pending, socket: Socket): boolean {
   return second === undefined && !first.incoming.complete && !first.outgoing.headersSent
 }
 
-/** Undefined when the connection itself is broken. */
+/** Returns the refusal of an unreadable request; undefined when the connection itself is broken. */
 function toRefusal(cause: Fault): AppError | undefined {
   const { code = '', reason } = cause
   if (code === 'HPE_HEADER_OVERFLOW') {

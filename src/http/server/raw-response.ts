@@ -6,7 +6,7 @@ import type { AppError } from '../../base/errors.ts'
 import type { Core } from '../../core/core.ts'
 import { errorResponse } from '../exchange/error-response.ts'
 import { commonHeaders } from '../response.ts'
-import { discard } from './unread-body.ts'
+import { discardBody } from './unread-body.ts'
 
 /** Bytes that are read and discarded while the refusal is sent. */
 const MAX_REST_BYTES = 20 * 1024 * 1024
@@ -29,6 +29,6 @@ export async function writeRefusal(
   const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`)
   socket.removeAllListeners('data')
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`)
-  await discard(socket, MAX_REST_BYTES)
+  await discardBody(socket, MAX_REST_BYTES)
   socket.destroy()
 }

@@ -23,20 +23,22 @@ import { createApi } from '../api.ts'
 import { REQUEST_TIMEOUT_MS } from '../body/body-pace.ts'
 import { createAddressList, plainAddress } from './client-address.ts'
 import type { ConnectionLimits, Connections } from './connections.ts'
-import { createGuardedServer, type Guards } from './guarded-server.ts'
+import { createGuardedServer, type ListenerGuards } from './guarded-server.ts'
 import { writeRefusal } from './raw-response.ts'
 
 type HttpDeps = {
   core: Core
   requestLog: Pick<RequestLog, 'record'>
-  /** The windows of keys, shared with SMTP submission; the server creates its own if absent. */
+  /**
+   * The rate limiter of keys, shared with SMTP submission; the server creates its own if absent.
+   */
   limiter?: RateLimiter
 }
 
 export type HttpServer = {
   /**
-   * The bound address, with the actual port if the configuration says port 0. While there is no
-   * ordered certificate yet, it is closed, and will be opened there.
+   * The bound address, with the actual port if the configuration says port 0. Until an ordered
+   * certificate has come, the port is closed; it will be opened at this address.
    */
   address: { host: string; port: number }
   /** `http://127.0.0.1:8080` */
@@ -80,7 +82,7 @@ export async function startHttp(deps: HttpDeps): Promise<HttpServer> {
       running.end()
     }
   }
-  const guards: Guards = {
+  const guards: ListenerGuards = {
     ...{ isTls: core.config.http.tls !== null, connections: connectionLimits(core) },
     ...{ maxHeaderBytes: MAX_HEADER_BYTES, headMs: HEAD_MS, requestMs: REQUEST_TIMEOUT_MS },
     ...{ keepAliveMs: KEEP_ALIVE_MS, maxRequests: Number.POSITIVE_INFINITY },
@@ -130,7 +132,7 @@ async function openWithCertificate(
   }
 
   function stopOpening(): void {
-    // A certificate that comes after this does not open the listener.
+    // A certificate that comes later does not open the listener.
     reserved = undefined
     late?.stop()
   }
@@ -197,7 +199,7 @@ async function stopServer(
     endGrace()
   }, graceMs)
   await closed
-  // A request whose client disconnected may still be cleaning up.
+  // A request may still be cleaning up after its client has disconnected.
   await Promise.race([running.whenNone(), isOver])
   clearInterval(cutting)
   clearTimeout(deadline)

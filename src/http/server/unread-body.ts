@@ -63,12 +63,12 @@ export async function respondAndLinger(
   outgoing.writeHead(status, { ...headers, ...set, ...own })
   // The response is ended later, because its end would close the connection at once.
   outgoing.write(body)
-  await discard(incoming, maxBytes + MAX_EXTRA_BYTES)
+  await discardBody(incoming, maxBytes + MAX_EXTRA_BYTES)
   outgoing.end()
 }
 
 /** Reads and discards `incoming` until its end, the limit, or a timeout. */
-export function discard(incoming: Readable, maxBytes: number): Promise<void> {
+export function discardBody(incoming: Readable, maxBytes: number): Promise<void> {
   return new Promise((resolve) => {
     let sizeBytes = 0
     const onData = (chunk: Buffer): void => {

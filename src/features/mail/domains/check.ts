@@ -27,7 +27,10 @@ type CheckedDomain = {
   isRefused: boolean
 }
 
-/** Less than the 5 minutes between two runs, because a run takes some time itself. */
+/**
+ * A domain is due again after less than the 5 minutes between two runs, because a run takes some
+ * time itself.
+ */
 const DUE_AFTER_MS = 4 * MINUTE_MS
 
 const RUN_MS = 4 * MINUTE_MS
@@ -158,7 +161,7 @@ export function nextVerificationState(
   findings: DnsFinding[],
   at: number,
 ): VerificationState {
-  // An unknown record keeps its earlier state.
+  // A record whose query got no answer keeps its earlier state.
   const found = (purpose: RecordPurpose, wasFound: boolean) => {
     const state = findings.find((finding) => finding.purpose === purpose)?.state
     return state === 'found' || ((state ?? 'unknown') === 'unknown' && wasFound)
@@ -166,7 +169,8 @@ export function nextVerificationState(
   return {
     ...nextKeyState(domain, findings, at),
     isEd25519Found: found('dkim-ed25519', domain.isEd25519Found),
-    // Without its SPF record, the return path of the domain is worse than the server's own.
+    // The MX record alone is not enough: without an SPF record, the return path of the domain is
+    // worse than the server's own.
     isReturnPathFound:
       found('return-path', domain.isReturnPathFound) &&
       found('return-path-spf', domain.isReturnPathFound),

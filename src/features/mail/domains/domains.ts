@@ -42,7 +42,7 @@ export type DomainLookup = { projectId?: string | undefined } & (
   | { domain: string }
 )
 
-/** The error names the ids of at most so many domains. */
+/** The error about several domains of one name lists at most this many ids. */
 const MAX_NAMED_DOMAINS = 100
 
 const MAX_NAMED = 10
@@ -81,7 +81,7 @@ export function toDomainRecord(
  */
 export async function addDomain(deps: AddDomainDeps, input: DomainInput): Promise<DomainRecord> {
   const added = { projectId: input.projectId, domain: readDomainName(input.domain) }
-  // Checked before the expensive keys are made, and again in the transaction.
+  // The check comes before the keys are made, which is expensive, and again in the transaction.
   await refuseUnavailable(deps.store.read, added)
   const keys = await makeDomainKeys(deps)
   const row = await deps.store.write(async (tx) => {
@@ -91,7 +91,7 @@ export async function addDomain(deps: AddDomainDeps, input: DomainInput): Promis
   return toDomainRecord(row, deps.config)
 }
 
-/** The caller has checked that no other project owns the domain. */
+/** Inserts a domain. The caller has checked that no other project owns the domain. */
 export async function insertDomain(tx: Tx, domain: NewDomain): Promise<Domain> {
   const { keys, isTrusted, at, ...added } = domain
   const state = { isTrusted, isVerified: isTrusted, status: initialStatus(isTrusted) }

@@ -40,8 +40,8 @@ export async function isOwnedElsewhere(queries: Queries, added: AddedDomain): Pr
 }
 
 /**
- * Whether a disabled project has verified the domain's root, or any domain under that root. A reset alone
- * is no reason to refuse others.
+ * Whether a disabled project has verified the organizational domain of a domain, or another domain
+ * under it. A project that is disabled only because it is being reset does not count.
  */
 export async function isUnderDisabledRoot(queries: Queries, domain: string): Promise<boolean> {
   const root = getDomain(domain, { allowPrivateDomains: true }) ?? domain

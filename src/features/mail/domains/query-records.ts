@@ -21,7 +21,7 @@ type TextRule = {
 const MAX_SHOWN_RECORDS = 10
 const MAX_SHOWN_LENGTH = 600
 
-/** Queries the servers without the resolver's cache. */
+/** Queries the name servers for the records, past the resolver's cache. */
 export async function queryRecords(
   resolver: Pick<Resolver, 'txt' | 'mx'>,
   records: readonly WantedRecord[],
@@ -78,7 +78,7 @@ function absence(answer: DnsAnswer<unknown>): QueryResult {
   return { state: answer.kind === 'failed' ? 'unknown' : 'missing', found: [] }
 }
 
-/** Any TXT record at the name of a key counts as a key, as it does for verifiers. */
+/** Any TXT record at the name of a key counts as a key, because verifiers take it for one. */
 const KEY_RULE: TextRule = {
   isOfKind: () => true,
   isRight: (texts, wanted) => texts.some((text) => isSameKey(text, wanted)),
@@ -90,7 +90,7 @@ const TEXT_RULES: Partial<Record<RecordPurpose, TextRule>> = {
     isOfKind: (text) => /^v=spf1(?: |$)/i.test(text),
     isRight: (texts) => texts.length === 1 && /(?:^| )\+?mx(?: |$)/i.test(texts[0] ?? ''),
   },
-  // Any policy is right, but two records count as none (RFC 7489 section 6.6.3).
+  // A record with any policy is right, but two records count as none (RFC 7489 section 6.6.3).
   dmarc: {
     isOfKind: (text) => /^v\s*=\s*DMARC1\s*(?:;|$)/.test(text),
     isRight: (texts) => texts.length === 1,

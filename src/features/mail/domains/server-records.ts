@@ -22,7 +22,7 @@ export type ServerRecord = Pick<RecordFinding, 'state' | 'found'> & {
 
 type Deps = Pick<Base, 'config' | 'resolver'>
 
-/** Queries the servers without the resolver's cache. */
+/** Queries the name servers for the records, past the resolver's cache. */
 export async function checkServerRecords(deps: Deps): Promise<ServerRecord[]> {
   const { hostname } = deps.config.delivery
   const addresses = await Promise.all([

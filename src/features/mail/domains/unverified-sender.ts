@@ -1,14 +1,16 @@
-/** The refusal of a sender, the same at every edge. */
+/** The error for a sender whose domain is not verified, the same over HTTP and SMTP. */
 import { AppError } from '../../../base/errors.ts'
 import { displayDomain } from '../../../formats/address/address.ts'
 import { and, eq } from '../../../store/drizzle.ts'
 import { domains } from '../../../store/schema/domains.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 
-/** A refusal names at most so many verified domains. */
+/** The error names at most this many verified domains. */
 const MAX_NAMED_DOMAINS = 3
 
-/** `domain`: in A-labels. `shown`: as the message names it. */
+/**
+ * `domain`: the sender's domain, in A-labels. `shown`: the sender's domain as the error names it.
+ */
 type UnverifiedSender = { projectId: string; domain: string; shown?: string }
 
 /**

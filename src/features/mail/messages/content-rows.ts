@@ -8,7 +8,10 @@ import { parameter, statement } from '../../../store/statement.ts'
 /** The columns that retention clears. */
 const COLUMNS = ['body', 'text', 'attachments', 'recipient_fields'] as const
 
-/** The octets of a row without its chunks; found in the head of the row. */
+/**
+ * SQL: the octets of a row without its chunks. SQLite finds the sizes in the head of the row,
+ * without reading the texts.
+ */
 export const contentOctets = sql.join(
   COLUMNS.map((name) => sql`coalesce(${octets(sql.raw(name))}, 0)`),
   sql` + `,
@@ -17,7 +20,7 @@ export const contentOctets = sql.join(
 const bytes = sql<number>`${contentOctets} + chunk_bytes`
 const isSmall = sql`${bytes} <= ${SMALL_CONTENT_BYTES}`
 
-/** Small contents with their texts, large ones with their size only. */
+/** Reads small contents with their texts, and large ones with their size only. */
 export const listContents = statement((db) =>
   db
     .select({

@@ -1,10 +1,10 @@
 /**
- * What retentions of large rows share: batches of rows, and a walk over old ones.
+ * Batches of rows, and a walk over old rows, for the retentions of large rows.
  *
- * The walk looks at the rows of a table from the oldest to the newest, in pages by their ids, which begin with
- * the time. A page is read once, except pages with rows that must stay until their mail has ended:
- * each run looks at these again. A run that is interrupted goes on where it stopped; a new process
- * begins at the oldest row.
+ * The walk looks at the rows of a table from the oldest to the newest, in pages by their ids, which
+ * begin with the time. A page is read once, except pages with rows that must stay until their mail
+ * has ended: each run looks at these again. A run that is interrupted goes on where it stopped; a
+ * new process begins at the oldest row.
  */
 import { HOUR_MS } from '../../../base/clock.ts'
 import type { Pace } from '../../../work/sweep.ts'
@@ -14,7 +14,7 @@ const BATCH_ROWS = 100
 const BATCH_BYTES = 8 * 1024 * 1024
 export const RETENTION_PACE: Pace = { rows: BATCH_ROWS, rest: 'event loop' }
 
-/** How far a process has come. */
+/** How far the walk of a process has come. */
 export type Walk = {
   /** All rows up to this id were looked at. */
   position: string
@@ -61,7 +61,7 @@ export async function walkOld(
   }
 }
 
-/** A text that sorts before every UUIDv7 of `instant` and later. */
+/** Returns a text that sorts before every UUIDv7 of `instant` and of later times. */
 function idAt(instant: number): string {
   const time = Math.max(0, instant).toString(16).padStart(12, '0')
   return `${time.slice(0, 8)}-${time.slice(8)}`

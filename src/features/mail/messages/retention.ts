@@ -25,7 +25,7 @@ type WithLinks = { id: string; links: string[] | null }
 
 const PAGE = 2_000
 
-/** The state that a process keeps from run to run. */
+/** How far a process has walked over contents and emails; it keeps this from run to run. */
 type Walks = { contents: Walk; emails: Walk }
 
 export function createWalks(): Walks {
@@ -34,7 +34,7 @@ export function createWalks(): Walks {
 
 const walksOfStores = new WeakMap<Base['store'], Walks>()
 
-/** The walks of this process through a database. */
+/** Returns the walks of this process over a database. */
 export function walksOf({ store }: Pick<Base, 'store'>): Walks {
   const walks = walksOfStores.get(store) ?? createWalks()
   walksOfStores.set(store, walks)
@@ -62,7 +62,7 @@ export const listContentsInQueue = statement<{ id: string }>(
     where ${isParked} and created_at < ${parameter('before')}`,
 )
 
-/** Shared contents, by their last use. */
+/** Lists a page of shared contents, in the order of their last use. */
 export const listOld = statement<OldContent & { at: number; number: number }>(
   () => sql`select id, last_used_at as at, ${rowNumber()} as number,
       ${contentOctets} as bytes
@@ -72,7 +72,10 @@ export const listOld = statement<OldContent & { at: number; number: number }>(
     order by last_used_at, ${rowNumber()} limit ${PAGE}`,
 )
 
-/** A page of the other contents; `bytes` is null for shared ones and those that were cleared. */
+/**
+ * Lists a page of contents in the order of their ids; `bytes` is null for contents that are shared
+ * or were cleared.
+ */
 export const listOldOwn = statement<{ id: string; at: number; bytes: number | null }>(
   () => sql`select id, last_used_at as at,
       case when body is not null and share_key is null then ${contentOctets} end as bytes
@@ -144,7 +147,7 @@ async function clearOwn(
   return total
 }
 
-/** Undefined for the last page. */
+/** Returns the last id of a page; undefined for the last page. */
 function lastOf(page: readonly { id: string }[]): string | undefined {
   return page.length < PAGE ? undefined : page.at(-1)?.id
 }
@@ -182,7 +185,7 @@ async function* withLinks(
   }
 }
 
-/** The links of the contents that have any. */
+/** Finds the links of the contents that have any. */
 async function findLinks(
   { scan }: Deps['store'],
   ids: readonly string[],
@@ -196,7 +199,10 @@ async function findLinks(
   return links
 }
 
-/** A page of old emails: how many have a snapshot, and the ids of those whose snapshot is to be cleared. */
+/**
+ * Reads a page of old emails: how many have a snapshot, and the ids of the emails whose snapshot is
+ * to be cleared.
+ */
 export const listSnapshots = statement<{
   last: string | null
   rows: number

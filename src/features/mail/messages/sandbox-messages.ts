@@ -10,7 +10,7 @@ import { beginsWith } from './queue/queue-list.ts'
 export type SandboxMessage = {
   id: number
   receivedAt: number
-  /** The From field, decoded. */
+  /** The From field of the message, decoded. */
   sender: string
   recipient: string
   subject: string
@@ -37,11 +37,14 @@ export async function insertSandboxMessage(
 
 type Selection = {
   limit: number
-  /** An address, or its beginning; all messages if absent. */
+  /**
+   * Selects messages to an address, or to addresses that begin with this text; all messages if
+   * absent.
+   */
   to?: string | undefined
 }
 
-/** Newest first. `total`: how many there are without the limit. */
+/** Lists messages, newest first. `total`: the number of messages without the limit. */
 export async function listSandboxMessages(
   { store }: Pick<Base, 'store'>,
   { limit, to }: Selection,
@@ -63,7 +66,7 @@ export async function listSandboxMessages(
   return { messages, total: counted?.total ?? 0 }
 }
 
-/** The raw message. @throws AppError RESOURCE_NOT_FOUND */
+/** Loads the raw message. @throws AppError RESOURCE_NOT_FOUND */
 export async function loadSandboxMessage(
   { store }: Pick<Base, 'store'>,
   id: number,

@@ -34,7 +34,10 @@ type PreviewInput = {
   project: Pick<Project, 'name' | 'language' | 'postalAddress'>
   text: PreviewText
   reader: PreviewReader
-  /** The data of the same request. As for a send, it changes the contact's data first. */
+  /**
+   * The data of the request. As in a send, the contact's data is changed by it before the text is
+   * rendered.
+   */
   data: ParsedData
 }
 

@@ -22,19 +22,27 @@ import {
 } from '../messages/outcome/suppress-bounced.ts'
 import type { Fuse } from '../messages/outcome/suppression-guards.ts'
 
-/** All projects without `projectId`; all times without `since` (epoch ms). */
+/**
+ * Selects held suppressions: of all projects without `projectId`, and of all times without `since`
+ * (epoch ms).
+ */
 export type HeldScope = { projectId?: string | undefined; since?: number | undefined }
 
 type HeldPage = { data: HeldSuppression[]; hasMore: boolean; total: number }
 
 type ConfirmResult = {
-  /** Addresses that are now on the list; their contacts are unsubscribed. */
+  /**
+   * The number of addresses that were put on the suppression list; their contacts are unsubscribed.
+   */
   suppressed: number
-  /** Held suppressions of addresses that accepted mail meanwhile. */
+  /**
+   * The number of held suppressions that were deleted, because their addresses accepted mail
+   * meanwhile.
+   */
   dropped: number
   /**
-   * Suppressions that stay held, from before `since` or of other projects: the fuse stays blown for
-   * them.
+   * The number of suppressions that stay held, because they are from before `since` or of other
+   * projects. While there are any, the fuse stays blown.
    */
   remaining: number
 }
@@ -48,7 +56,7 @@ const BATCH = 200
 const PACE: Pace = { rows: BATCH, rest: 'none' }
 const DOMAINS_AT_ONCE = 8
 const MAX_DOMAINS = 500
-/** Suppressions of one domain per transaction. */
+/** The number of suppressions of one domain that a transaction handles. */
 const RECHECK_BATCH = 100
 const RECHECK_PACE: Pace = { rows: RECHECK_BATCH, rest: 'none' }
 const RECHECK_MS = HOUR_MS
@@ -178,7 +186,7 @@ async function confirmSome({ now }: Deps, tx: Tx, scope: HeldScope) {
  * domains that were due.
  */
 export async function recheckDomains(deps: RecheckDeps, signal?: AbortSignal): Promise<number> {
-  // The other modes do not look up recipient domains.
+  // Only the mode `direct` looks up recipient domains.
   if (deps.config.delivery.mode !== 'direct') return 0
   const domains = await deps.store.scan.list(findDueDomains, { at: deps.now() })
   let next = 0

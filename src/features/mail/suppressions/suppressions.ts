@@ -26,7 +26,7 @@ import { suppress } from '../messages/outcome/suppression.ts'
 export type { SuppressionReason } from '../../../store/schema/words.ts'
 
 type SuppressionQuery = {
-  /** Every project if absent, for operators. */
+  /** If absent, the suppressions of all projects, for operators. */
   projectId?: string | undefined
   limit: number
   /** The cursor of an earlier page, or the id of its last item. */
@@ -59,7 +59,10 @@ export const listByAddress = statement((db) =>
 
 type AddedSuppressions = {
   added: number
-  /** Addresses that were on the list before. An address that is given twice counts once. */
+  /**
+   * The number of addresses that were on the list before. An address that is given twice counts
+   * once.
+   */
   existing: number
 }
 
@@ -67,13 +70,13 @@ type NewSuppressions = {
   projectId: string
   addresses: readonly ParsedAddress[]
   reason: SuppressionReason
-  /** Their origin, as text for people; `API` if absent. */
+  /** The origin of the addresses, as a text for people; `API` if absent. */
   source?: string
 }
 
 type SuppressedAddresses = {
   projectId: string
-  /** In the form of `ParsedAddress.address`, each once. */
+  /** The addresses in the form of `ParsedAddress.address`, each once. */
   addresses: readonly string[]
   reason: SuppressionReason
   /** The cause, as text for people. */
@@ -214,7 +217,10 @@ function matches({ projectId, search = '', reason }: SuppressionQuery): SQL | un
   )
 }
 
-/** The place of a cursor of an older version, `<createdAt>_<id>`, or of the id of a suppression. */
+/**
+ * Finds the place in the list of a cursor that an older version made, `<createdAt>_<id>`, or of the
+ * id of a suppression.
+ */
 async function findPlace(
   { store }: Pick<Base, 'store'>,
   { projectId }: SuppressionQuery,

@@ -26,17 +26,20 @@ import { deleteStrikesSince } from '../messages/outcome/strikes.ts'
 import { countHeldSuppressions, type HeldScope, isHeldIn } from './held-suppressions.ts'
 
 type UndoResult = {
-  /** Held suppressions that were dropped. */
+  /** The number of held suppressions that were deleted. */
   dropped: number
-  /** Addresses that were removed from the list. */
+  /** The number of addresses that were removed from the suppression list. */
   removed: number
-  /** Contacts that are subscribed again. */
+  /** The number of contacts that were subscribed again. */
   resubscribed: number
-  /** Addresses that stay on the list, because of a complaint or because they were added by hand. */
+  /**
+   * The number of addresses that stay on the list, because of a complaint or because they were
+   * added by hand.
+   */
   kept: number
   /**
-   * Suppressions that stay held, from before `since` or of other projects: the fuse stays blown for
-   * them.
+   * The number of suppressions that stay held, because they are from before `since` or of other
+   * projects. While there are any, the fuse stays blown.
    */
   remaining: number
 }
@@ -48,7 +51,10 @@ type SuppressionPosition = Pick<Suppression, 'createdAt' | 'id'>
 const BATCH = 100
 const RULES = { pace: { rows: BATCH, rest: 'none' }, heavyFor: undefined, until: 'short' } as const
 
-/** A contact whose address has changed may have unsubscribed at the new one. */
+/**
+ * Finds the contact that has a suppressed address now. A contact that had the address before is
+ * left alone, because it may have unsubscribed at its new address.
+ */
 const findHolder = statement((db) =>
   db
     .select({ contactId: contacts.id })
@@ -73,7 +79,7 @@ const deleteSuppression = statement((db) =>
   db.delete(suppressions).where(eq(suppressions.id, parameter('id'))),
 )
 
-/** Keeps the entry for its later reason: a complaint, or an addition by hand. */
+/** Keeps the entry of the list, now for its later reason: a complaint, or an addition by hand. */
 const applyLaterReason = statement((db) =>
   db
     .update(suppressions)

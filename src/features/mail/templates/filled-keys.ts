@@ -1,10 +1,10 @@
-/** Which keys of data some contact of a project has. */
+/** Finds the keys of data that at least one contact of a project has. */
 import { listOf } from '../../../store/dialect.ts'
 import { sql } from '../../../store/drizzle.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 
-/** Keys that one query asks for. */
+/** The number of keys that one query asks for. */
 const AT_ONCE = 500
 
 const findKeys = statement<{ key: string }>(

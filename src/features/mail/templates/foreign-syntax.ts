@@ -1,4 +1,7 @@
-/** Placeholders of other services that stayed in a text: here they print nothing, or themselves. */
+/**
+ * Finds placeholders of other services that were left in a text: Pillarbox prints nothing for them,
+ * or sends them as they are.
+ */
 import type { MessageFinding } from '../../../formats/compose/message-findings.ts'
 import { HINTS, TRACKING, walkOutputs } from '../../../formats/template/foreign-output.ts'
 import { MAX_MARKERS } from '../../../formats/template/limits.ts'
@@ -12,16 +15,19 @@ type Syntax = {
   fix: string
 }
 
-/** Placeholders that only listmonk fills in: its roots, and its functions. */
+/**
+ * The beginnings of placeholders that only listmonk fills in: its root names, and its functions.
+ */
 const LISTMONK =
   /\.(?:Subscriber|Tx|Campaign)\b|(?:^|\|\s{0,9})(?:Date|Safe|L\.T[cs]?|Track(?:Link|View)|(?:Unsubscribe|Manage|Optin|Message|Archive|Root)URL)(?!\w)/
-/** Blocks, paths, comments and functions of templates of Go. */
+/** The beginnings of blocks, paths, comments and functions in templates of Go. */
 const GO = /^(?:[$.]|\/\*|(?:if|range|with|template|define|block|print|printf|println|urlquery)\s)/
 const TAGS = 'Write tags: {% if name %}…{% else %}…{% endif %}.'
 const UNSUBSCRIBE = toSentence(HINTS.unsubscribeUrl)
 
 /**
- * `foreign-output.ts` has these placeholders too, if they are of another language by themselves.
+ * Placeholders that other services use. Those whose syntax alone is of another language are in
+ * `foreign-output.ts`, too.
  */
 const PLACEHOLDERS: readonly Syntax[] = [
   {
@@ -57,7 +63,7 @@ const MERGE_TAG_FIXES: ReadonlyMap<string, string> = new Map([
   ['LIST', 'Write {{ postalAddress }} for the address of the sender.'],
   ['LIST_ADDRESS', 'Write {{ postalAddress }}.'],
 ])
-/** Placeholders that are no markers here, so they would go out as they are. */
+/** The fix for a placeholder that is no marker of Liquid, and would be sent as it is. */
 const WRITE_KEY = 'Write the key of the data of contacts, such as {{ name }}.'
 const TEXTS: readonly { service: string; pattern: RegExp; fix?: string }[] = [
   { service: 'Mailgun', pattern: /%recipient\.\w{1,40}%/g },
@@ -72,7 +78,10 @@ const TEXTS: readonly { service: string; pattern: RegExp; fix?: string }[] = [
 const MAX_FINDINGS = 10
 const MAX_SHOWN = 60
 
-/** Each placeholder is named once. `hasValue`: a variable of the name exists, so it is not of another service. */
+/**
+ * Finds the placeholders of other services in texts; each is named once. `hasValue`: whether a
+ * variable of this name exists, so that its placeholder is not of another service.
+ */
 export function findForeignSyntax(
   sources: readonly string[],
   hasValue: (name: string) => boolean = () => false,
@@ -102,7 +111,10 @@ export function findForeignSyntax(
 type Named = Pick<Syntax, 'service' | 'fix'>
 type NamedOutput = { begin: number; text: string; syntax: Named }
 
-/** The first placeholders of other services beside those that were found, in their order. */
+/**
+ * Lists the first placeholders of other services that are not in `found` yet, in their order in the
+ * text.
+ */
 function listOutputs(
   source: string,
   {
@@ -127,7 +139,7 @@ function listOutputs(
   return listed.sort((one, other) => one.begin - other.begin)
 }
 
-/** The variable that a placeholder prints, whatever its fallback and filters. */
+/** Returns the variable that a placeholder prints, without its fallback and filters. */
 function rootOf(content: string): string {
   return parseOutput(content).path?.[0] ?? content
 }
@@ -147,12 +159,18 @@ function syntaxOf(content: string): Named | undefined {
   return PLACEHOLDERS.find(({ begins }) => begins.some((each) => isBegin(content, each)))
 }
 
-/** Whether `findForeignSyntax` names the variable, although it may be one here. */
+/**
+ * Whether `findForeignSyntax` takes a variable of this name for a placeholder of another service,
+ * although it may be a key of contacts.
+ */
 export function isForeignName(name: string): boolean {
   return syntaxOf(name) !== undefined
 }
 
-/** A variable with a longer name is another one. */
+/**
+ * Whether the content begins with this placeholder. A variable whose name only begins the same is
+ * another one.
+ */
 function isBegin(content: string, begin: string): boolean {
   const next = content.charAt(begin.length)
   return content.startsWith(begin) && (begin.endsWith('"') || !/\w/.test(next))

@@ -30,13 +30,13 @@ import { isTemplateOf, toTemplateRecord } from './templates.ts'
 
 export type TemplateQuery = {
   projectId: string
-  /** 20 if absent, at most 100. */
+  /** The number of templates on a page: 20 if absent, at most 100. */
   limit?: number | undefined
-  /** Counts from 1; instead of a cursor. */
+  /** The number of the page, from 1; instead of a cursor. */
   page?: number | undefined
   cursor?: string | undefined
   type?: ContentClass | undefined
-  /** Part of the name, description or subject; letter case is ignored. */
+  /** A part of the name, description or subject, in any letter case. */
   search?: string | undefined
   sort?: TemplateOrder['sort'] | undefined
   dir?: TemplateOrder['dir'] | undefined
@@ -64,7 +64,7 @@ const findBody = statement((db) =>
 
 type TemplateOrder = { sort: 'name' | 'createdAt' | 'updatedAt'; dir: 'asc' | 'desc' }
 
-/** Epoch ms, or the name in lower case. */
+/** The value that the list is sorted by: an instant (epoch ms), or the name in lower case. */
 type TemplateSortKey = string | number
 
 type CursorPosition = { id: string; sortKey: TemplateSortKey }
@@ -120,7 +120,10 @@ async function findRows(
     .offset(query.cursor === undefined ? skipped : 0)
 }
 
-/** Undefined for a template that was deleted meanwhile. */
+/**
+ * Reads the bodies of a page's templates; undefined stands for a template that was deleted
+ * meanwhile.
+ */
 async function readBodies(
   { store }: Deps,
   found: readonly { template: Omit<Template, 'body'> }[],

@@ -11,14 +11,15 @@ import { CONTACT } from '../../../formats/template/variables.ts'
 import { RESERVED_KEYS } from '../../people/contacts/write/data.ts'
 
 /**
- * `printed`: keys that are printed without a fallback. `guarded`: keys that occur only with a
- * fallback, or in a tag or a filter, which usually ask whether there is a value.
+ * The keys of data that a text names. `printed`: keys that are printed without a fallback.
+ * `guarded`: keys that occur only with a fallback, or in a tag or a filter, which usually ask
+ * whether there is a value.
  */
 export type NamedVariables = { printed: string[]; guarded: string[] }
 
 /**
- * Whether the data may have a key `contact`. The service's variables then do not stand below this
- * name.
+ * `hasContact`: whether the data may have a key `contact`. If so, `contact` is that key, and not
+ * the object with the service's own variables.
  */
 type Rule = { hasContact?: boolean }
 
@@ -35,11 +36,12 @@ const DEFINITION =
 
 const HAS_FALLBACK = /\|\s*default\b/
 
-/** These names alone are not keys. */
+/** Names of objects that contain the keys: alone, such a name is no key. */
 const RECORDS = new Set(['data', CONTACT])
 
 /**
- * The maximum of one call. Further keys are not looked for, because guarded keys serve hints only.
+ * The number of guarded keys after which a call looks for no more, because guarded keys serve hints
+ * only.
  */
 const MAX_GUARDED = 10_000
 
@@ -58,10 +60,13 @@ const WORDS = new Set([
   ...['and', 'or', 'not', 'contains', 'in', 'reversed', 'continue'],
 ])
 
-/** Characters that stand before a property of brackets, a filter, and the end of a range. */
+/**
+ * A name after one of these characters is no variable: it is the property of something in brackets,
+ * a filter, or the end of a range.
+ */
 const BEFORE_OTHER = new Set(['.', '|', '@', '$', '%'])
 
-/** Tags whose rest is an expression. */
+/** Tags whose text after the name of the tag is an expression. */
 const ASKING = new Set(['if', 'elsif', 'unless', 'case', 'when', 'echo', 'cycle'])
 
 export function nameVariables(
@@ -93,7 +98,7 @@ export function nameVariables(
   return { printed: names, guarded: keysOf(guarded).filter((key) => !seen.has(key)) }
 }
 
-/** Returns the markers, with each content once. */
+/** Returns the markers of a text; of markers with the same content, only the first. */
 function readMarkers(source: string): { kind: Marker['kind']; content: string }[] {
   const markers: Marker[] = []
   let markup = 0
@@ -130,7 +135,7 @@ function addOutput(
   guarded.push(...listPaths(headFilters), ...listPaths(filters))
 }
 
-/** `{% liquid … %}` has one tag a line. */
+/** Returns the tags in a marker: `{% liquid … %}` has one tag a line. */
 function statementsOf(content: string): string[] {
   const isLiquid = /^liquid\b/.test(content)
   return isLiquid
@@ -148,9 +153,10 @@ function keyOf(path: Path, hasContact: boolean): string {
 }
 
 /**
- * Lists the variables in an expression of Liquid: `a.b == "x" and c | append: d` names `a.b`, `c` and `d`. The list
- * is for hints only: keys in brackets, names that do not begin like a name, and all that follows the first 2,000
- * characters of an expression, without its quoted texts, are left out. The keys of each variable, outermost first.
+ * Lists the variables in an expression of Liquid: `a.b == "x" and c | append: d` names `a.b`, `c`
+ * and `d`. The list is for hints only: left out are keys in brackets, keys that do not begin with a
+ * letter or `_`, and all after the first 2,000 characters of an expression without its quoted
+ * texts. Returns a path for each variable, the outermost key first.
  */
 function listPaths(expression: string): string[][] {
   const unquoted = expression.replace(QUOTED, ' " ')

@@ -1,9 +1,11 @@
-/** Which key of contacts, or variable of the service, a misspelt variable may mean. */
+/**
+ * Suggests the key of contacts, or the variable of the service, that a misspelt variable may mean.
+ */
 import { type Effort, findNearest } from '../../../config/layers/closest.ts'
 import { MAX_KEYS } from '../../ground/conditions/data-keys.ts'
 import { nearestName } from '../../ground/conditions/field-errors.ts'
 
-/** Variables of the service; shorter names resemble too many others. */
+/** The variables of the service that may be suggested; shorter names resemble too many others. */
 const SERVICE_NAMES = [
   ...['unsubscribeUrl', 'subscribeUrl', 'manageUrl', 'postalAddress'],
   ...['email', 'subscribed', 'locale'],
@@ -19,12 +21,15 @@ const MAX_LENGTH_DIFFERENCE = 20
 /** In a shorter name, a single other letter makes another name: `game` is not a slip for `name`. */
 const MIN_CHANGED_LENGTH = 5
 
-/** Which key a name may mean: the key, or a sentence about it. `effort`: what all names of a request share. */
+/**
+ * Finds the key that a name may mean. Returns the key or a sentence about it; undefined if there is
+ * none. `effort`: the work that is left for all names of a request together.
+ */
 type Suggest = (name: string, keys: readonly string[], effort: Effort) => string | undefined
 
 /**
- * `Did you mean {{vorname}}?`, or another sentence; undefined if none of the first 500 keys of about its length
- * is similar.
+ * Returns `Did you mean {{vorname}}?`, or another sentence; undefined if none of the first 500 keys
+ * of about its length is similar.
  */
 export const suggestVariable: Suggest = suggestBy(nearestName)
 
@@ -35,7 +40,10 @@ export const suggestVariable: Suggest = suggestBy(nearestName)
  */
 export const suggestForSlip: Suggest = suggestBy(findSlip)
 
-/** `find`: finds the key among the keys of about the length of the name. */
+/**
+ * Makes a `Suggest` of a function that finds the meant key among the keys of about the length of
+ * the name.
+ */
 function suggestBy(find: Suggest): Suggest {
   return (name, keys, effort) => {
     if (OTHER_PREFIXES.has(name.toLowerCase()))
@@ -63,7 +71,7 @@ function findSlip(name: string, keys: readonly string[], effort: Effort): string
   )
 }
 
-/** The first key that differs only in two neighbouring letters that changed places. */
+/** Finds the first key that differs only in two neighbouring letters that changed places. */
 function findSwapped(written: string, keys: readonly string[], effort: Effort): string | undefined {
   for (const key of keys) {
     if (effort.pairs <= 0) return undefined
@@ -90,7 +98,7 @@ function digitsOf(name: string): string {
   return name.replace(/\D/g, '')
 }
 
-/** The keys of about the length of the name, without the name itself. */
+/** Lists the keys of about the length of the name, without the name itself. */
 function listAlike(name: string, keys: readonly string[]): string[] {
   const isAlike = (key: string) =>
     key !== name && Math.abs(key.length - name.length) <= MAX_LENGTH_DIFFERENCE

@@ -36,13 +36,16 @@ type BulkUpdate = {
 }
 
 type TemplateUsage = {
-  /** The number of steps of workflows that send the template. */
+  /** The number of workflow steps that send the template. */
   workflowSteps: number
   /** The number of emails that were made from the template. */
   emailsSent: number
   campaigns: Reference[]
   workflows: Reference[]
-  /** The steps, named `Onboarding / Welcome mail`. */
+  /**
+   * The steps that send the template, each named by its workflow and itself:
+   * `Onboarding / Welcome mail`.
+   */
   steps: Reference[]
 }
 
@@ -178,7 +181,7 @@ export async function duplicateTemplate(
 }
 
 /**
- * Deletes all of the templates or none. No other change exists.
+ * Applies a change to all of the templates, or to none. The only change is `delete`.
  * @throws AppError VALIDATION_ERROR; TEMPLATE_NOT_FOUND when the project lacks one of them;
  *   CONFLICT while a workflow uses one of them
  */
@@ -240,7 +243,10 @@ function nextVersion({ subject, body, version }: Template, columns: Partial<Temp
   return isSame ? version : version + 1
 }
 
-/** The campaigns that were made from the template, oldest first. They hold copies of its content. */
+/**
+ * Finds the campaigns that were made from the template, oldest first. Each holds a copy of the
+ * template's content.
+ */
 function findCampaigns(
   queries: Pick<Tx, 'select'>,
   { projectId, id }: TemplateKey,

@@ -38,7 +38,7 @@ type TemplateFields = {
   name: string
   description: string | null
   subject: string
-  /** HTML */
+  /** The body, in HTML. */
   body: string
   from: ParsedAddress
   fromName: string | null
@@ -46,7 +46,7 @@ type TemplateFields = {
   type: ContentClass
 }
 
-/** Some of the fields; undefined means absent. */
+/** Fields that a change sets; undefined means that the field stays. */
 export type TemplateChanges = { [Name in keyof TemplateFields]?: TemplateFields[Name] | undefined }
 
 type CheckDeps = Pick<Base, 'outbound'>
@@ -65,10 +65,10 @@ const TYPES: readonly string[] = CONTENT_CLASSES
 
 const TOO_COMPLEX = 'The template takes too much time or memory to parse'
 
-/** The texts of the record that is to change. */
+/** Loads the texts of the record that is to change. */
 type LoadStored = () => Promise<Pick<Template, 'subject' | 'body'> | undefined>
 
-/** The fields that a new template needs at least. */
+/** The fields of a new template, with those that it needs at least. */
 export type NewFields = TemplateChanges & Pick<TemplateFields, 'name' | 'subject' | 'body' | 'from'>
 
 const DEFAULT_TYPE: ContentClass = 'MARKETING'

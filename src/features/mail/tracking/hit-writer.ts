@@ -19,7 +19,7 @@ import { type Hit, recordHits } from './record-hits.ts'
 
 export type HitWriter = {
   add(hit: Hit): void
-  /** Waiting hits, and hits lost since the start. */
+  /** Returns the number of waiting hits, and of hits lost since the start. */
   counts(): { waiting: number; lost: number }
   /** Writes the waiting hits; those that cannot be written are lost. */
   stop(): Promise<void>
@@ -37,9 +37,12 @@ type Unwritten = { groups: readonly HitGroup[]; error: unknown }
 
 const FLUSH_MS = 50
 const RETRY_MS = 1_000
-/** Waiting hits; this many take about 20 MB. */
+/** The maximum number of waiting hits; this many take about 20 MB. */
 const MAX_WAITING = 100_000
-/** Groups in one closure: about a millisecond of work, so that other requests do not wait. */
+/**
+ * The number of groups in one closure: about a millisecond of work, so that other requests do not
+ * wait.
+ */
 const CLOSURE_GROUPS = 50
 /** The share of due groups that one commit takes when many are due. */
 const SHARE_OF_DUE = 1 / 8
@@ -49,7 +52,9 @@ type Deps = Pick<Base, 'store' | 'config' | 'now' | 'log'>
 /** `options` are for tests. */
 export function startHitWriter(deps: Deps, options: HitWriterOptions = {}): HitWriter {
   const { groupMs = HIT_GROUP_MS, retryMs = RETRY_MS, maxWaiting = MAX_WAITING } = options
-  /** By email, in the order of their starts, which is also the order of their ends. */
+  /**
+   * The open groups by email, in the order of their starts, which is also the order of their ends.
+   */
   const open = new Map<string, HitGroup>()
   let due: HitGroup[] = []
   let waiting = 0
@@ -76,7 +81,9 @@ export function startHitWriter(deps: Deps, options: HitWriterOptions = {}): HitW
     return group
   }
 
-  /** Returns undefined when all waiting groups are being written. */
+  /**
+   * Takes the oldest waiting group. Returns undefined when all waiting groups are being written.
+   */
   function takeOldest(): HitGroup | undefined {
     const overdue = due.shift()
     if (overdue !== undefined) return overdue
@@ -90,7 +97,7 @@ export function startHitWriter(deps: Deps, options: HitWriterOptions = {}): HitW
     lost += hits.length
   }
 
-  /** Groups end while others are written. */
+  /** Writes the due groups. Further groups may become due meanwhile. */
   function flush(): number | undefined {
     closeGroups(performance.now())
     round ??= writeAll().finally(() => {

@@ -31,7 +31,9 @@ export type Hit = {
   emailId: string
   /** Epoch milliseconds. */
   at: number
-  /** The request itself shows a machine. The times of the hits may still reveal one. */
+  /**
+   * Whether the request itself shows a machine. If not, the times of the hits may still reveal one.
+   */
   isMachine: boolean
 } & ({ type: 'open' } | { type: 'click'; link: string })
 
@@ -66,7 +68,9 @@ export const countOfPersons = statement(
     from ${eachOf(parameter('rows'))} as row where emails.id = ${item(0)}`,
 )
 
-/** A trigger follows these columns. */
+/**
+ * Sets the counts of hits by machines. A trigger on these columns keeps the figures of campaigns.
+ */
 export const countOfMachines = statement(
   () => sql`update emails set machine_opens = ${item(1)}, machine_clicks = ${item(2)},
       updated_at = ${parameter('at')}
@@ -115,7 +119,7 @@ function machineRow({ id, machineOpens, machineClicks }: HitEmail) {
   return [id, machineOpens, machineClicks]
 }
 
-/** Adds the hits to `email` and returns their events. */
+/** Adds the hits to `email` and returns the events of the hits. */
 function countHits(deps: Pick<Base, 'config'>, email: HitEmail, hits: readonly Hit[]): NewEvent[] {
   const bursts = findBursts(hits)
   return hits.flatMap((hit, index) => {

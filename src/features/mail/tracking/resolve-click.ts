@@ -22,7 +22,10 @@ type Deps = Pick<Base, 'store' | 'keyring'>
 type Links = ReadonlyMap<number, string>
 
 const MAX_CACHE_BYTES = 16 * 1024 * 1024
-/** The maximum size that one list of links counts with, so that the largest list is cached, too. */
+/**
+ * The most bytes that one list of links counts with in the cache, so that even the largest list is
+ * cached.
+ */
 const MAX_COUNTED_BYTES = MAX_CACHE_BYTES / 4
 
 const findContent = statement((db) =>

@@ -1,4 +1,4 @@
-/** Appends an event of a campaign: it has no contact and no email. */
+/** Appends an event about a campaign as a whole: such an event has no contact and no email. */
 import type { Campaign } from '../../../store/schema/campaigns.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import { appendEvent } from '../../ground/events/append.ts'

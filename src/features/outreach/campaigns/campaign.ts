@@ -1,6 +1,6 @@
 /**
- * A campaign: how it is found, how the API shows it, the words about its status that other files share,
- * and the unfinished campaigns that refer to an object.
+ * A campaign: finds it, turns its row into the record of the API, words errors about its status,
+ * and finds the unfinished campaigns that refer to an object.
  */
 import { formatInstant, formatOptionalInstant, HOUR_MS } from '../../../base/clock.ts'
 import { AppError } from '../../../base/errors.ts'
@@ -66,7 +66,7 @@ const COUNTS = [
 
 type CampaignCounts = Record<(typeof COUNTS)[number], number>
 
-/** What a client can do with a campaign of each status. */
+/** By status: what a client can do with such a campaign. */
 const WAYS: Readonly<Record<CampaignStatus, string>> = {
   DRAFT: 'POST /campaigns/:id/send sends or schedules a draft; DELETE /campaigns/:id deletes it.',
   SCHEDULED:
@@ -120,7 +120,8 @@ export function campaignNotFound(id: string): AppError {
 }
 
 /**
- * Returns a campaign as the API shows it: each field in both spellings where clients use two. `now`: epoch ms.
+ * Returns a campaign as the API shows it. Where clients use two names for a field, the record has
+ * both. `now`: epoch ms.
  */
 export function toCampaignRecord(campaign: FoundCampaign, now: number): CampaignRecord {
   const { progress } = campaign
@@ -163,8 +164,8 @@ export function toCampaignRecord(campaign: FoundCampaign, now: number): Campaign
 }
 
 /**
- * Returns when the last email will probably be sent (epoch ms): at the rate since the campaign began
- * or was resumed, or at `maxPerHour` if that is slower.
+ * Estimates when the last email will be sent (epoch ms), from the rate since the campaign began or
+ * was resumed, or from `maxPerHour` if that is slower.
  */
 function estimateEnd(campaign: FoundCampaign, now: number): number | undefined {
   const { status, progress, pausedAt, maxPerHour, totalRecipients } = campaign
@@ -224,7 +225,7 @@ export const CAMPAIGN_REFERENCES: readonly ReferenceSource[] = [
   },
 ]
 
-/** A campaign that was sent or cancelled uses nothing any more. */
+/** A campaign that was sent or cancelled no longer uses any object. */
 const isUnfinished = inArray(campaigns.status, ['DRAFT', 'SCHEDULED', 'SENDING'])
 
 async function findReferring(

@@ -27,7 +27,7 @@ import {
 import {
   type CampaignChanges,
   checkCampaignFields,
-  EVERYBODY,
+  EVERYBODY_AUDIENCE,
   readAudience,
   requireAudience,
   scheduleBySending,
@@ -74,10 +74,10 @@ export async function createCampaign(
       ? undefined
       : await loadTemplate(deps.store.read, { projectId, id: templateId })
   const fields = requireContent({ ...fieldsOf(template), ...given })
-  // The fields of the template are not checked again: they were checked when it was saved, by the
-  // rules of that time.
+  // The fields that come from the template are not checked again: they were checked when the
+  // template was saved, by the rules of that time.
   await checkCampaignFields(deps, given)
-  const audience = readAudience(EVERYBODY, fields)
+  const audience = readAudience(EVERYBODY_AUDIENCE, fields)
   const id = newId()
   const at = deps.now()
   await deps.store.write(async (tx) => {
@@ -134,7 +134,7 @@ function requireContent<Fields extends CampaignChanges>(fields: Fields): Fields 
   throw invalid(missing.map(required))
 }
 
-/** Suggestions for a campaign that is no draft. */
+/** The suggestions in the error when a campaign cannot be deleted because it is no draft. */
 const CANCEL = 'Cancel the campaign with POST /campaigns/:id/cancel first.'
 
 const ARCHIVE = 'Archive the campaign with POST /campaigns/:id/archive.'
@@ -177,9 +177,9 @@ export async function deleteCampaign(
 }
 
 /**
- * Deletes all of the drafts or none. Deletion is the only change that exists.
+ * Deletes all of the given drafts or none. Deletion is the only bulk change that exists.
  * @throws AppError VALIDATION_ERROR; CAMPAIGN_NOT_FOUND when the project lacks one of them; CONFLICT
- *   when one is not a draft
+ * when one is not a draft
  */
 export async function bulkUpdateCampaigns(
   { store }: Pick<Base, 'store'>,

@@ -42,7 +42,7 @@ type RenderRequest = {
 type RenderDeps = PreviewDeps & Pick<Base, 'store' | 'directory'>
 
 const DEFAULT_TYPE: ContentClass = 'MARKETING'
-/** At most this many variables without a value are named. */
+/** At most this many variables without a value are reported. */
 const MAX_MISSING = 20
 
 /**
@@ -81,8 +81,9 @@ function listForeign({ subject, body }: PreviewText, values: TemplateValues): st
 }
 
 /**
- * Warns of variables that the contact lacks. A variable with a fallback or in a tag is named only
- * if no contact has it and it seems to be a slip. Other work may run between two variables.
+ * Warns of variables that the contact lacks. A variable with a fallback or in a tag is reported
+ * only if no contact has it and its name seems to be a slip. Other work may run between two
+ * variables.
  */
 async function findMissing(
   { store }: Pick<RenderDeps, 'store'>,
@@ -158,7 +159,10 @@ function toPreview({ subject, html, text, faults }: RenderedMessage): RenderedPr
   return { subject, html: shown, text, sizeBytes: Buffer.byteLength(shown), warnings }
 }
 
-/** `The body has a fault in line 1, column 4: undefined filter: shout`; a send would go out with it. */
+/**
+ * Describes a fault with which a send would go out, such as `The body has a fault in line 1, column
+ * 4: undefined filter: shout`.
+ */
 export function describePartFault({ part, line, column, message }: PartFault): string {
   const place = line === null || column === null ? '' : ` in line ${line}, column ${column}`
   return `The ${part} has a fault${place}: ${message}`

@@ -1,8 +1,8 @@
 /**
  * Makes the failed emails of a campaign due again, except those that were cancelled, whose contact
- * has unsubscribed, or whose content was cleared. They count again for the limits of their project, in
- * the month in which they were accepted; what is over a limit stays failed. A campaign that was sent
- * keeps its status.
+ * has unsubscribed, or whose content was cleared. Retried emails count for the limits of their
+ * project again, in the month in which they were accepted; an email over a limit stays failed. A
+ * campaign that was sent keeps its status.
  */
 import { AppError } from '../../../base/errors.ts'
 import { CAMPAIGN_CLASS } from '../../../base/queue-class.ts'
@@ -34,14 +34,20 @@ import { type CampaignKey, type FoundCampaign, loadCampaign, usageCategoryOf } f
 type Deps = UsageDeps &
   Pick<Base, 'store' | 'campaignNotifier' | 'now'> & { queueNotifier: QueueNotifier }
 
-/** `full`: the latest month that has no room left. `after`: the row of the last email that was read. */
+/**
+ * `full`: the latest month in which a limit of the project is used up. `after`: the row number of
+ * the last email that was read.
+ */
 type RetryState = { retried: number; full: number | undefined; after: number }
 type FailedEmail = { id: string; number: number; createdAt: number }
 
 const PACE: Pace = { first: 50, max: 1_000, batchMs: 8, rest: { times: 2 } }
-const NOTHING: RetryState = { retried: 0, full: undefined, after: 0 }
+const FIRST_RETRY_STATE: RetryState = { retried: 0, full: undefined, after: 0 }
 
-/** A page of emails to retry, by row: in the order in which they were accepted, unless the clock went back. */
+/**
+ * A page of emails to retry, in the order of their rows. That is the order in which they were
+ * accepted, unless the clock went back.
+ */
 const listFailed = statement<FailedEmail>(
   () => sql`select emails.id, emails.${rowNumber()} as number, emails.created_at as "createdAt"
     from emails ${indexedBy('emails_campaign_shelf')}
@@ -86,7 +92,7 @@ export async function retryFailed(deps: Deps, key: CampaignKey): Promise<number>
   const { retried, full } = await sweepRows(
     deps,
     { pace: PACE, heavyFor: key.projectId },
-    { from: NOTHING, find: createFinder(deps, key.id), change: retryBatch },
+    { from: FIRST_RETRY_STATE, find: createFinder(deps, key.id), change: retryBatch },
   )
   if (retried === 0 && full !== undefined) await refuseRetry(deps, key, full)
   if (retried > 0) {
@@ -108,7 +114,7 @@ export async function retryFailed(deps: Deps, key: CampaignKey): Promise<number>
   }
 }
 
-/** Finds failed emails page by page, and passes over the months that have no room left. */
+/** Finds failed emails page by page, and skips months in which a limit is used up. */
 function createFinder({ store }: Deps, campaignId: string) {
   let isLast = false
   return async (limit: number, { full, after }: RetryState): Promise<FailedEmail[]> => {
@@ -120,7 +126,9 @@ function createFinder({ store }: Deps, campaignId: string) {
   }
 }
 
-/** Retries emails, month by month. `full`: the latest of these months that has no room left. */
+/**
+ * Retries emails, month by month. `full`: the latest of these months in which a limit is used up.
+ */
 async function retrySome(
   deps: Deps,
   tx: Tx,
@@ -135,7 +143,8 @@ async function retrySome(
     if (due.isFull) full = startsAt
   }
   if (retried > 0 && campaign.status === 'SENDING' && campaign.maxPerHour !== null) {
-    // Emails that were not tried yet go out at the pace of the campaign.
+    // `hasOldSlots` gives new slots to all emails that were not tried yet, so that they go out at
+    // the pace of the campaign.
     const isOwn = eq(campaignProgress.campaignId, key.id)
     await tx.update(campaignProgress).set({ hasOldSlots: true }).where(isOwn)
   }
@@ -176,7 +185,10 @@ function byMonth(rows: readonly FailedEmail[]) {
   return Map.groupBy(rows, ({ createdAt }) => monthOf(createdAt))
 }
 
-/** @throws AppError BILLING_LIMIT_EXCEEDED unless there is room in the month by now */
+/**
+ * Refuses the retry. @throws AppError BILLING_LIMIT_EXCEEDED unless the limits of the month leave
+ * room by now
+ */
 async function refuseRetry(deps: Deps, key: CampaignKey, startsAt: number): Promise<void> {
   const campaign = await loadCampaign(deps.store.read, key)
   const { projectId } = key

@@ -1,7 +1,7 @@
 /**
- * Sends a test of a campaign, as it stands now: transactional mail of its own, in the queue class of
- * `POST /v1/send`, with the subject marked. It is never tracked, belongs to no campaign, and ignores
- * subscription and the state of the campaign.
+ * Sends a test of a campaign with its present content. A test is transactional mail, in the queue
+ * class of `POST /v1/send`, with a marked subject. Tests are never tracked, belong to no campaign,
+ * and are sent whatever the subscription of the contact and the state of the campaign.
  */
 import { AppError } from '../../../base/errors.ts'
 import { TRANSACTIONAL_CLASS } from '../../../base/queue-class.ts'
@@ -29,16 +29,16 @@ type TestDeps = AcceptDeps & Pick<Base, 'store' | 'directory' | 'now'>
 
 export type TestRequest = {
   campaignId: string
-  /** An address that occurs twice gets one email. */
+  /** The addresses to send to; an address that occurs twice gets one email. */
   addresses: readonly ParsedAddress[]
   /**
-   * The contact that the message is rendered as; by default each address' own, if it has data, else the first
-   * one of the audience.
+   * The contact whose data the message shows. By default: the contact with the address, if it has
+   * data, else the first contact of the audience.
    */
   contactId?: string | undefined
 }
 
-/** Addresses of one test. */
+/** The most addresses of one test. */
 export const MAX_TEST_ADDRESSES = 10
 
 const SUBJECT_MARK = '[TEST] '
@@ -87,8 +87,8 @@ export async function sendTest(
 type TestGroup = { addresses: ParsedAddress[]; reader: Contact | undefined }
 
 /**
- * Groups the addresses by the contact whose data they read. An address without data of its own
- * reads that of the first contact of the audience, because its text would be full of gaps.
+ * Groups the addresses by the contact whose data their message shows. For an address whose contact
+ * has no data, this is the first contact of the audience: otherwise the text would be full of gaps.
  */
 async function groupByReader(
   deps: TestDeps,
@@ -128,7 +128,10 @@ async function findFirst(deps: TestDeps, campaign: FoundCampaign): Promise<Conta
   return undefined
 }
 
-/** Lets a test be sent before the campaign has an audience that can be found. */
+/**
+ * Ignores the error for an audience that cannot be found: a test may be sent before the audience is
+ * complete.
+ */
 function noAudience(error: unknown): undefined {
   if (!(error instanceof AppError) || error.code !== 'BAD_REQUEST') throw error
 }

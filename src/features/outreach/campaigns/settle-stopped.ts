@@ -1,8 +1,8 @@
 /**
  * Brings the mail of campaigns in line with their state, in short transactions behind the answers:
  * mail of paused campaigns is put aside, that of resumed ones is due again, that of cancelled ones
- * ends. A campaign whose project was disabled or that lost its sender domain is paused. All of it is
- * found in the database, so a server that was killed goes on where it stopped.
+ * ends. A campaign whose project was disabled or that lost its sender domain is paused. The work
+ * that is left is found in the database, so a server that was killed goes on where it stopped.
  */
 import { MINUTE_MS } from '../../../base/clock.ts'
 import { describeError } from '../../../base/errors.ts'
@@ -32,11 +32,11 @@ import {
 type SettleDeps = StopDeps & Pick<Base, 'store' | 'counters' | 'log'>
 type Unsettled = RowOf<typeof listUnsettledCampaigns>
 type CampaignBatch = { campaignId: string; limit: number }
-/** `areLeft`: whether the last batch moved any. */
+/** `areLeft`: whether the last batch moved an email, so that there may be more. */
 type Untried = { moved: number; areLeft: boolean }
 
 const PACE: Pace = { first: 50, max: 1_000, batchMs: 8, rest: { times: 2 } }
-/** After this time another campaign has its batch. */
+/** After this time it is another campaign's turn. */
 const BATCH_MS = 500
 
 /** Campaigns being sent that may not go on. */
@@ -54,7 +54,10 @@ const listTroubled = statement<{
         and domain = from_domain and is_verified))`,
 )
 
-/** Settles at the start, when a campaign or the directory changes, and each minute. */
+/**
+ * Starts the loop: it settles at the start, when a campaign or the directory changes, and each
+ * minute.
+ */
 export function startSettling(deps: SettleDeps): Loop {
   return startLoop({
     run: ({ signal }) => settleStopped(deps, signal),
@@ -65,7 +68,7 @@ export function startSettling(deps: SettleDeps): Loop {
   })
 }
 
-/** Resolves when no row is left to move. Campaigns get one batch each, one after another. */
+/** Moves rows until none is left to move: a batch of each campaign in rotation. */
 export async function settleStopped(deps: SettleDeps, signal?: AbortSignal): Promise<void> {
   const list = async () => {
     await pauseTroubled(deps)
@@ -80,7 +83,7 @@ async function pauseTroubled(deps: SettleDeps): Promise<void> {
   }
 }
 
-/** Moves rows of the campaign for a moment. Returns how many. */
+/** Moves rows of one campaign for up to `BATCH_MS`. Returns how many it moved. */
 async function settleBatch(
   deps: SettleDeps,
   { id: campaignId, projectId, act }: Unsettled,

@@ -28,7 +28,7 @@ type Deps = Pick<Base, 'store' | 'config' | 'directory' | 'now'>
 
 type CampaignQuery = {
   projectId: string
-  /** Counts from 1, which is the default; not together with a cursor. */
+  /** The number of the page, 1 by default; not together with a cursor. */
   page?: number | undefined
   /** The cursor of an earlier page, or the id of its last campaign. */
   cursor?: string | undefined
@@ -37,7 +37,7 @@ type CampaignQuery = {
   status?: CampaignStatus | undefined
   /** Part of the name, the subject or the sender's address; letter case is ignored. */
   search?: string | undefined
-  /** Only archived campaigns; otherwise only the others. */
+  /** true: only archived campaigns; otherwise only campaigns that are not archived. */
   isArchived?: boolean | undefined
   sort?: keyof typeof SORT_KEYS | undefined
   dir?: 'asc' | 'desc' | undefined
@@ -111,8 +111,9 @@ export async function listCampaigns(deps: ListDeps, query: CampaignQuery): Promi
 }
 
 /**
- * Returns a function that shows campaigns of the project as of now. `limitedUntil` tells until when a campaign
- * waits because its project is new (`limits.new_project_daily`); the function counts for it once at most.
+ * Returns a function that shows campaigns of the project as of now. `limitedUntil` tells until when
+ * a campaign waits because its project is new (`limits.new_project_daily`); for this, the function
+ * counts the emails of the project once at most.
  */
 function campaignShower(
   deps: Deps,
@@ -152,8 +153,8 @@ function findPlace(deps: ListDeps, { projectId, sort, dir, cursor }: Ordered) {
 }
 
 /**
- * The lines of a page and one more. Sizes come from the heads of rows; the bodies themselves are not
- * read.
+ * Finds the lines of a page and one more. The sizes of bodies are known from the heads of the rows,
+ * so the bodies themselves are not read.
  */
 function findLines(
   { store }: ListDeps,

@@ -1,8 +1,9 @@
 /**
  * Stops campaigns and lets them go on: pause, resume and cancel.
  *
- * A pause or a cancellation holds for mail that is claimed from then on; mail that waits follows behind the
- * answer (`settle-stopped.ts`), and claimed mail is taken back unless its content is on its way.
+ * A pause or a cancellation takes effect at once for mail that is claimed later. The rows of
+ * waiting mail change after the response (`settle-stopped.ts`), and claimed mail is taken back
+ * unless its content is being sent.
  */
 import type { CampaignRecord } from '../../../records/campaign.ts'
 import { and, eq, inArray, isNull, type SQL } from '../../../store/drizzle.ts'
@@ -24,7 +25,7 @@ import {
 } from './campaign.ts'
 import { restartPace } from './sending/pace.ts'
 
-/** What wakes the loops when a campaign stops or goes on. */
+/** The parts that wake the loops when a campaign stops or goes on. */
 export type StopDeps = Pick<Base, 'directory' | 'campaignNotifier' | 'now'> & {
   queueNotifier: QueueNotifier
 }
@@ -38,7 +39,7 @@ type Pause = {
 type ResumeDeps = StopDeps & Pick<Base, 'store' | 'config'>
 
 /**
- * Pauses a campaign that is being sent. A paused campaign stays as it is.
+ * Pauses a campaign that is being sent. A campaign that is paused already stays as it is.
  * @throws AppError CAMPAIGN_NOT_FOUND, BAD_REQUEST (it is not being sent)
  */
 export async function pauseCampaign(
@@ -105,7 +106,10 @@ export async function resumeCampaign(deps: ResumeDeps, key: CampaignKey): Promis
   })
 }
 
-/** A campaign whose emails are all made needs no room. */
+/**
+ * Requires that the project may send more emails. A campaign whose emails are all made needs no
+ * more.
+ */
 async function requireRoom(deps: ResumeDeps, tx: Tx, campaign: FoundCampaign): Promise<void> {
   const { projectId, progress } = campaign
   if (progress !== null && progress.expandedAt !== null) return
@@ -113,7 +117,7 @@ async function requireRoom(deps: ResumeDeps, tx: Tx, campaign: FoundCampaign): P
   await refuseAtLimit(deps, tx, { projectId, category, at: deps.now() })
 }
 
-/** Requires a paused campaign. */
+/** Resumes the campaign, which must be paused. */
 async function resumeInTx(deps: StopDeps, tx: Tx, campaign: FoundCampaign): Promise<void> {
   const at = deps.now()
   await tx
@@ -148,7 +152,7 @@ function currentFigures(progress: NonNullable<FoundCampaign['progress']>): Recor
 }
 
 /**
- * Cancels a campaign: contacts that no email has reached get none.
+ * Cancels a campaign: contacts that have not got their email yet get none.
  * @throws AppError CAMPAIGN_NOT_FOUND, BAD_REQUEST (it is neither scheduled nor being sent)
  */
 export async function cancelCampaign(
@@ -192,7 +196,10 @@ export async function resumeRestoredCampaigns(deps: StopDeps, tx: Tx, which: SQL
   return paused.length
 }
 
-/** After this, delivery takes back claimed mail, and the loop of `settle-stopped.ts` takes waiting rows. */
+/**
+ * Lets delivery take back claimed mail, and the loop of `settle-stopped.ts` change the waiting
+ * rows.
+ */
 function wakeLoops({ directory, queueNotifier, campaignNotifier }: StopDeps): void {
   directory.drop()
   queueNotifier.notify('anywhere')

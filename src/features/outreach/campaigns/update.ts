@@ -36,7 +36,10 @@ import {
 
 type CampaignUpdate = CampaignKey & {
   changes: CampaignChanges
-  /** Whether the caller knows this version; without it, the last change wins. */
+  /**
+   * Whether the caller's change is meant for this version. Without this function, the last change
+   * wins.
+   */
   isExpected?: (version: number) => boolean
 }
 
@@ -114,8 +117,8 @@ async function readColumns(
 }
 
 /**
- * Requires that another template exists. It has no further effect: its text is copied at creation
- * only.
+ * Requires that the new template exists. The change has no further effect: a template's text is
+ * copied when a campaign is created.
  */
 async function checkTemplateId(
   tx: Tx,
@@ -143,8 +146,8 @@ async function changeAudience(
 }
 
 /**
- * Returns the columns of a new time. A request may repeat the time that the record has. With
- * another time, no fence holds the campaign any more.
+ * Returns the columns for the time in a request, which may repeat the time that the record has.
+ * With another time, no fence holds the campaign any more.
  */
 function changeTime(
   { status, scheduledFor: current }: Campaign,
@@ -162,7 +165,7 @@ function changeTime(
   return { scheduledFor: readScheduledFor(scheduledFor, now), pausedAt: null, pauseReason: null }
 }
 
-/** Appends the event of a new time, as for the first time. */
+/** Appends the event `campaign.scheduled` for a new time, as for the first time. */
 async function recordSchedule(
   tx: Tx,
   campaign: FoundCampaign,

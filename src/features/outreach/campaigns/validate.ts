@@ -17,7 +17,10 @@ export type CampaignChanges = TemplateChanges & {
   audienceCondition?: unknown
   /** Emails an hour; null for no bound. */
   maxPerHour?: number | null | undefined
-  /** Copied from at creation only. */
+  /**
+   * The template whose text is copied when the campaign is created; a later change of it copies
+   * nothing.
+   */
   templateId?: string | null | undefined
   /** ISO 8601 */
   scheduledFor?: string | null | undefined
@@ -28,8 +31,15 @@ export type Audience = Pick<Campaign, 'audienceType' | 'segmentId'> & {
   audienceCondition: Condition | null
 }
 
-/** The audience that a new campaign begins with: what a request gives is read as a change of it. */
-export const EVERYBODY: Audience = { audienceType: 'ALL', segmentId: null, audienceCondition: null }
+/**
+ * The audience that a new campaign begins with: the fields of a request are read as a change of
+ * this audience.
+ */
+export const EVERYBODY_AUDIENCE: Audience = {
+  audienceType: 'ALL',
+  segmentId: null,
+  audienceCondition: null,
+}
 
 /** A field that narrows an audience, and the type that it fits. */
 const NARROWINGS = [
@@ -39,7 +49,7 @@ const NARROWINGS = [
 type Narrowing = (typeof NARROWINGS)[number]
 
 /**
- * Checks the fields that are present, except the audience. `loadStored` as for `checkFields`.
+ * Checks the fields that are present, except the audience. `loadStored`: see `checkFields`.
  * @throws AppError VALIDATION_ERROR; BAD_REQUEST for template syntax
  */
 export async function checkCampaignFields(
@@ -56,11 +66,12 @@ export async function checkCampaignFields(
 }
 
 /**
- * Returns the audience after the changes. Without a type, the current one stays. What the type does not
- * need is null; given all the same, it is refused: a campaign that ignored it would go to more people
- * than meant. Only who asks for everybody in so many words gets it ignored (`listIgnored`).
+ * Returns the audience after the changes. Without a type, the current type stays. A field that does
+ * not fit the type is null. If a request gives such a field, it is refused, because a campaign that
+ * ignored it would go to more people than meant. The field is ignored only if the request itself
+ * names the type ALL (`listIgnored`).
  * @throws AppError VALIDATION_ERROR when the segment or the condition that the type needs is missing,
- *   another one is given, or the condition is not valid
+ * another one is given, or the condition is not valid
  */
 export function readAudience(current: Audience, changes: CampaignChanges): Audience {
   const { audienceType = current.audienceType } = changes

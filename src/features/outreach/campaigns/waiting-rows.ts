@@ -19,7 +19,9 @@ import { aside, releasedColumns } from '../../mail/messages/queue/aside.ts'
 
 const isQueued = onShelves('queued', 'deferred')
 
-/** Selects up to `limit` emails of the campaign on these shelves. */
+/**
+ * Selects up to `limit` emails of the campaign that are on these shelves and fulfil the condition.
+ */
 function some(shelves: SQL, condition: SQL): SQL {
   return sql`${rowNumber()} in (select ${rowNumber()} from emails
     ${indexedBy('emails_campaign_shelf')}
@@ -39,7 +41,10 @@ export const pauseWaiting = statement((db) =>
     .returning({ id: emails.id }),
 )
 
-/** Untried emails. The search may read every tried one, so it runs on a scan thread. */
+/**
+ * Lists waiting emails that were not tried yet. The search may read every tried email, so it runs
+ * on a scan thread.
+ */
 export const listUntried = statement<{ id: string }>(
   () => sql`select id from emails ${indexedBy('emails_campaign_shelf')}
     where campaign_id = ${parameter('campaignId')} and ${isQueued}
@@ -47,7 +52,7 @@ export const listUntried = statement<{ id: string }>(
     limit ${parameter('limit')}`,
 )
 
-/** Puts aside emails whose slots belong to a pace that is over. */
+/** Puts aside emails whose slots belong to a former pace. */
 export const pauseUntried = statement((db) =>
   db
     .update(emails)
@@ -71,8 +76,8 @@ const released = {
 } as const
 
 /**
- * The due time of a released email: an email that was not tried yet loses the slot of a former
- * pace.
+ * The due time of a released email. An email that was not tried yet does not keep the slot of a
+ * former pace.
  */
 const duePaused = sql`case when retry_at is null then created_at
   when retry_at > ${parameter('at')} and (${waitingState}) = 'queued' then ${parameter('at')}
@@ -102,7 +107,9 @@ export const releasePaused = statement((db) =>
 const retryOfInterrupted = sql`case when (${waitingState}) = 'deferred'
   then coalesce(retry_at, 0) else 0 end`
 
-/** Numbers are bound as reals: without the cast, quotients would not be whole. */
+/**
+ * `maxPerHour` as an integer: numbers are bound as reals, and their quotients would not be whole.
+ */
 const pace = sql`cast(${parameter('maxPerHour')} as integer)`
 
 /**
@@ -131,7 +138,10 @@ export const findUntried = statement<{ isWaiting: number }>(
     limit 1`,
 )
 
-/** Waiting emails of a cancelled campaign; claimed mail ends when it is put back. */
+/**
+ * Lists waiting emails of a cancelled campaign. A claimed email is left out: it ends when it is put
+ * back.
+ */
 export const listCancelled = statement((db) =>
   db
     .select(endingColumns)
@@ -139,7 +149,9 @@ export const listCancelled = statement((db) =>
     .where(some(isUnfinishedOfCampaign, sql`state <> 'sending'`)),
 )
 
-/** Campaigns whose rows do not fit their state, and what is to be done with the rows. */
+/**
+ * Lists the campaigns whose rows do not fit their state. `act`: what is to be done with the rows.
+ */
 export const listUnsettledCampaigns = statement<{
   id: string
   projectId: string

@@ -1,9 +1,10 @@
 /**
- * The patterns by which an endpoint subscribes to events: names, with the aliases of clients; `email.*` and the like,
- * for every name that begins so; `*` for all events, tracked ones too.
+ * The patterns by which an endpoint subscribes to events: names, with the aliases of clients;
+ * `email.*` and the like, for every name with this beginning; `*` for all events, tracked ones too.
  *
- * Some patterns bring other events than their author may expect: names that deliveries do not have as their type, and
- * names that look like misspelt ones. Projects may track events of any name, so these are accepted, with a warning.
+ * Some patterns may not bring the events that their author expects: names that no delivery has as
+ * its type, and names that seem to be misspelt. They are accepted with a warning, because projects
+ * may track events of any name.
  */
 import { type Effort, findClosest, newEffort } from '../../../config/layers/closest.ts'
 import { UNLISTED_EVENTS } from '../../../records/words.ts'
@@ -13,13 +14,13 @@ import { faultInServiceName } from '../../ground/conditions/service-name.ts'
 import { listNames } from '../../ground/events/names.ts'
 import { OWN_EVENTS } from '../../ground/events/reserved.ts'
 
-const ANY = '*'
+const ANY_EVENT = '*'
 const MAX_SHOWN = 60
 const ANY_SUFFIX = '.*'
 
 type WeakPattern = { message: string; suggestion: string | null }
 
-/** Beginnings of the events of the service. */
+/** The first parts of the names of the service's own events. */
 const BEGINNINGS = ['email', 'contact', 'segment', 'campaign', 'workflow', 'webhook']
 
 const SERVICE_EVENTS: readonly string[] = [
@@ -29,32 +30,35 @@ const SERVICE_EVENTS: readonly string[] = [
   ...OWN_EVENTS,
 ]
 
-/** In a project with more names, no pattern is called unknown. */
+/** In a project with more event names than this, no pattern is reported as unknown. */
 const MAX_NAMES = 1_000
 
-/** Returns the fault of a name or a pattern, whose `*` is the whole text or its last part; undefined without one. */
+/**
+ * Returns the fault of a name or a pattern; undefined without a fault. The `*` of a pattern must be
+ * the whole text or its last part.
+ */
 export function faultInPattern(text: string): string | undefined {
-  if (text === ANY) return undefined
+  if (text === ANY_EVENT) return undefined
   const isPattern = text.endsWith(ANY_SUFFIX)
   const name = isPattern ? text.slice(0, -ANY_SUFFIX.length) : text
   if (name === '' || name.includes('*')) {
     return 'Expected the name of an event, a beginning such as email.*, or *'
   }
-  // Names of events of mail have two parts, so no name begins with one of them and a dot.
+  // The name of a mail event has two parts, so no name begins with `email.opened.`, for example.
   return isPattern && name.startsWith('email.')
     ? `No event begins with ${name.slice(0, MAX_SHOWN)}.`
     : faultInServiceName(name)
 }
 
 export function createEventMatcher(patterns: readonly string[]): (name: string) => boolean {
-  if (patterns.includes(ANY)) return () => true
+  if (patterns.includes(ANY_EVENT)) return () => true
   const isPrefix = (text: string) => text.endsWith(ANY_SUFFIX)
   const prefixes = patterns.filter(isPrefix).map((text) => text.slice(0, -1))
   const names = new Set(patterns.filter((text) => !isPrefix(text)).map(storedEventName))
   return (name) => names.has(name) || prefixes.some((prefix) => name.startsWith(prefix))
 }
 
-/** Returns the warnings by pattern. */
+/** Returns the patterns that deserve a warning, with their warnings. */
 export async function findWeakPatterns(
   deps: Pick<Base, 'store'>,
   projectId: string,
@@ -80,7 +84,9 @@ export async function findWeakPatterns(
   return weak
 }
 
-/** Whether the service makes such events. Names of segments have their own rules. */
+/**
+ * Whether the pattern is for events of the service. The events of segments have rules of their own.
+ */
 function isOfService(pattern: string): boolean {
   if (pattern === '*' || pattern.startsWith('segment.')) return true
   if (SERVICE_EVENTS.includes(pattern)) return true

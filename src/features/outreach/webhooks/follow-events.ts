@@ -1,7 +1,8 @@
 /**
- * The handler that makes the deliveries of events: a row for each endpoint that wants the event, in the
- * order of events, and nothing else. A batch of events costs one look at the endpoints of its
- * projects, and one comparison for each name in a project. A transaction makes 500 rows at most.
+ * The handler of events that makes deliveries: it inserts a row for each endpoint that wants an
+ * event, in the order of events, and does nothing else. A batch of events costs one look at the
+ * endpoints of its projects, and one comparison for each name in a project. A transaction makes 500
+ * rows at most.
  */
 import { listOf } from '../../../store/dialect.ts'
 import { asc, sql } from '../../../store/drizzle.ts'
@@ -26,10 +27,10 @@ type Matcher = Pick<WebhookEndpoint, 'id' | 'projectId' | 'afterSeq'> & {
 }
 
 /**
- * The rows of one transaction, which take about 10 ms. One event makes at most as many as its
- * project has endpoints.
+ * The most rows of one transaction, which take about 10 ms. One event makes at most as many rows as
+ * its project has endpoints.
  */
-export const MAX_ROWS = 500
+export const MAX_DELIVERY_ROWS = 500
 
 const listEndpoints = statement((db) =>
   db
@@ -55,7 +56,8 @@ export function webhookHandler(deps: HandlerDeps): UrgentHandler {
   return {
     name: 'webhooks',
     beginsAt: 'newest',
-    // An endpoint gets events from after it was enabled.
+    // While no endpoint is enabled, events need not be read: an endpoint gets only events from
+    // after it was enabled.
     mayMatter: whileAny(findEnabled),
     handle: (tx, batch, endAt) => makeDeliveries(deps, tx, { batch, endAt }),
   }
@@ -80,7 +82,7 @@ async function makeDeliveries(
   let last: UrgentEvent | undefined
   for (const event of batch) {
     const own = wanting(event)
-    if (made.length > 0 && made.length + own.length > MAX_ROWS) break
+    if (made.length > 0 && made.length + own.length > MAX_DELIVERY_ROWS) break
     for (const endpoint of own) made.push({ endpoint, event })
     last = event
   }

@@ -1,12 +1,12 @@
-/** When a request that failed is tried again. */
+/** Decides when a failed request is tried again, and words the reason of the failure. */
 import type { HttpResult } from '../../../outbound/http/client.ts'
 import { parseRetryAfter } from '../../../outbound/http/retry-after.ts'
 
 type FailedAttempt = {
-  /** Attempts so far, with this one. */
+  /** The attempts so far, including this one. */
   attempts: number
   result: HttpResult
-  /** Epoch ms. */
+  /** The time of this attempt, in epoch ms. */
   at: number
 }
 
@@ -28,7 +28,7 @@ export function isSuccess(result: HttpResult): boolean {
   return result.kind === 'response' && result.status >= 200 && result.status < 300
 }
 
-/** The reason of a failure, for people. */
+/** Returns the reason of a failure in words. */
 export function failureText(result: HttpResult): string {
   if (result.kind !== 'response') return result.error
   return `the server answered ${result.status}`

@@ -45,7 +45,7 @@ export async function rotateSigningSecret(
   })
 }
 
-/** The keys that sign now, the current one first. */
+/** Returns the keys that sign now, the current one first. */
 export async function loadSigningKeys(deps: Deps, projectId: string): Promise<KeyObject[]> {
   return openSigningKeys(deps, await ensureSecrets(deps, projectId), deps.now())
 }

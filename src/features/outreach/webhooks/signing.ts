@@ -1,8 +1,9 @@
 /**
- * Signatures of webhooks as Standard Webhooks 1.0.0 has them, and the sealed secrets that sign.
+ * Signs webhooks as Standard Webhooks 1.0.0 prescribes, and makes, seals and opens the secrets.
  *
- * The headers are `webhook-id`, `webhook-timestamp` (seconds) and `webhook-signature`, which is the HMAC-SHA256 of
- * `<id>.<timestamp>.<body>` over the exact bytes of the body, once for each secret that is valid.
+ * The headers are `webhook-id`, `webhook-timestamp` (seconds) and `webhook-signature`, which is the
+ * HMAC-SHA256 of `<id>.<timestamp>.<body>` over the exact bytes of the body, one for each valid
+ * secret.
  */
 import { createHmac, createSecretKey, type KeyObject, randomBytes } from 'node:crypto'
 import { DAY_MS } from '../../../base/clock.ts'
@@ -13,7 +14,7 @@ const SECRET_BYTES = 32
 
 type SignedHeaders = Record<'webhook-id' | 'webhook-timestamp' | 'webhook-signature', string>
 
-/** How long the previous secret signs, too, after a rotation. */
+/** How long after a rotation the previous secret signs, too. */
 const PREVIOUS_MS = DAY_MS
 
 /** The columns of a row that has a secret. */
@@ -25,7 +26,7 @@ export type SealedSecrets = {
 
 type SecretDeps = Pick<Base, 'keyring'>
 
-/** `secret`: the text, to show once. */
+/** `secret`: the text, which is shown once. */
 type MadeSecret = { secret: string; columns: SealedSecrets }
 
 function makeSigningSecret(): string {

@@ -34,12 +34,15 @@ export async function addFigures(
   await tx.execute(addEach, { workflowId, changes: JSON.stringify(changes) })
 }
 
-/** Durations in ms by the power of 2 ^ (1/4) that they reach: a bucket is 19% wide. */
+/**
+ * Returns the bucket of a duration in ms: the highest power of 2 ^ (1/4) that the duration reaches,
+ * so that a bucket is 19% wide.
+ */
 export function durationBucket(ms: number): number {
   return ms < 1 ? 0 : Math.floor(4 * Math.log2(ms)) + 1
 }
 
-/** The middle of a bucket in ms. */
+/** Returns the middle of a bucket in ms. */
 export function bucketMs(bucket: number): number {
   return bucket === 0 ? 0 : Math.round(2 ** ((bucket - 0.5) / 4))
 }

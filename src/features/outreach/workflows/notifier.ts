@@ -5,12 +5,13 @@
  */
 import type { Notifier } from '../../../work/loop.ts'
 
-/** The executions of one workflow: the unit of the engine's turns. */
+/** The key of a turn of the engine, which works on the executions of one workflow. */
 export type TurnKey = { workflowId: string; projectId: string }
 
 /**
- * `due`: executions are due at `dueAt`. `request`: a webhook is. `schedule`: a next firing changed.
- * `cancelled`: the executions that count as cancelled changed (`workflows.cancelledThrough`).
+ * `due`: executions are due at `dueAt`. `request`: a request of a WEBHOOK step is due at `dueAt`.
+ * `schedule`: the next firing of a schedule changed. `cancelled`: the executions that count as
+ * cancelled changed (`workflows.cancelledThrough`).
  */
 export type WorkflowNotice =
   | ({ kind: 'due' | 'request'; dueAt: number } & TurnKey)

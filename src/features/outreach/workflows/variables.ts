@@ -12,7 +12,10 @@ type VariableFacts = {
   postalAddress: string | null
 }
 
-/** The data of the contact, the context of the execution (at the top and below `event`), and our own. */
+/**
+ * Returns the variables for an execution: the data of the contact, the keys of the context, the
+ * whole context as `event`, and the variables of the service itself.
+ */
 export function executionVariables(
   deps: Pick<Base, 'config' | 'keyring'>,
   { projectId, contact, context, postalAddress }: VariableFacts,

@@ -2,9 +2,9 @@
  * Reads a workflow of a project, and finds what workflows use. Another project's workflow counts as
  * unknown, and so does a deleted one.
  *
- * Workflows use objects by their triggers, and by the configs of their steps (`graph/step-config.ts`).
- * The values are compared in the database, so that large configs are not read. Removed steps, deleted
- * workflows and histories use nothing.
+ * A workflow uses an object if its trigger or the config of a step (`graph/step-config.ts`) names
+ * it. The values are compared in the database, so that large configs are not read. Removed steps,
+ * deleted workflows and the history of executions use nothing.
  */
 import { AppError } from '../../../base/errors.ts'
 import type { Statements } from '../../../store/database.ts'
@@ -101,7 +101,7 @@ export const WORKFLOW_REFERENCES: readonly ReferenceSource[] = [
   },
 ]
 
-/** What the config of a step says when it uses the object. */
+/** Returns the condition on steps that use the object; undefined if no step can use it. */
 function usedBySteps(referent: Referent): SQL | undefined {
   switch (referent.kind) {
     case 'event':
@@ -142,7 +142,7 @@ function findForSegment(
   return findReferring(queries, scope, eq(workflows.segmentId, segmentId))
 }
 
-/** Finds the workflows with a step that fits. */
+/** Finds the workflows with a step that fulfils `fits`. */
 function findByStep(
   queries: Queries,
   scope: Scope,
@@ -155,7 +155,10 @@ function findByStep(
   return findReferring(queries, scope, inArray(workflows.id, steps))
 }
 
-/** Finds the steps that fit, named `Onboarding / Welcome mail`. */
+/**
+ * Finds the steps that fulfil `fits`. A name such as `Onboarding / Welcome mail` has the workflow
+ * and the step.
+ */
 async function findSteps(
   queries: Queries,
   scope: Scope,
@@ -222,7 +225,10 @@ function configValue(key: string): SQL {
   return jsonValue(workflowSteps.config, key)
 }
 
-/** Any text may be a key, also one with the signs of a pattern. */
+/**
+ * Whether the text begins with the prefix. No LIKE is used, because the prefix may be any text,
+ * even one with the signs of a pattern.
+ */
 function beginsWith(text: SQL, prefix: string): SQL {
   if (!/[*?[]/.test(prefix)) return startsWith(text, prefix)
   return sql`substr(${text}, 1, ${[...prefix].length}) = ${prefix}`

@@ -35,7 +35,7 @@ type Deps = Pick<Base, 'store' | 'now'> & { slots: ExportSlots }
 const PAGE = 200
 const MARK = '\ufeff'
 
-/** The position of each key. */
+/** The position of the column of each key. */
 export type DataColumns = ReadonlyMap<string, number>
 
 const listKeys = statement<{ key: string }>(
@@ -56,7 +56,10 @@ export function exportContacts(deps: Deps, query: ExportQuery): Promise<AsyncIte
   })
 }
 
-/** `from`: the number of columns before them. */
+/**
+ * Finds the columns for the keys that the contacts of the project have. `from`: the number of
+ * columns before these.
+ */
 export async function findDataColumns(
   { store }: Pick<Base, 'store'>,
   projectId: string,
@@ -70,7 +73,10 @@ export function namesOf(columns: DataColumns): string[] {
   return [...columns.keys()].map((key) => `data.${key}`)
 }
 
-/** The cells of a contact, in the order of the columns. A key without a column has no cell. */
+/**
+ * Returns the cells of a contact's data, in the order of the columns. A key without a column has no
+ * cell.
+ */
 export function placeData(
   data: Readonly<Record<string, unknown>> | null,
   columns: DataColumns,

@@ -56,7 +56,9 @@ export async function whileExporting(
   }
 }
 
-/** The same pieces; calls `release` after the last one, or when the reader stops early. */
+/**
+ * Yields the same pieces, and calls `release` after the last one or when the reader stops early.
+ */
 function releasing(
   pieces: AsyncGenerator<Uint8Array>,
   release: () => void,

@@ -38,12 +38,15 @@ type ColumnReading = { typeOf: (field: string) => ColumnType; areStrings: boolea
 
 type Rows = { entries: readonly ContactEntry[]; at: number }
 
-/** `hasLeft`: a row would have recorded a wish. */
+/**
+ * The state of an address after the rows so far of a dry run. `hasLeft`: one of the rows would have
+ * recorded a wish.
+ */
 type SeenAddress = { subscribed: boolean; hasLeft: boolean }
 
 type Seen = { addresses: readonly string[]; seen: ReadonlyMap<string, SeenAddress> }
 
-/** Runs the job. @throws FinalFailure for a file that cannot be read */
+/** Runs the job that imports contacts. @throws FinalFailure for a file that cannot be read */
 export async function importContacts(deps: Deps, job: RunningJob): Promise<ContactImportResult> {
   const tally = await runImport(deps, job, contactHandler(deps, job))
   const { resubscribe } = job.payload as ImportPayload
@@ -62,7 +65,7 @@ export async function importContacts(deps: Deps, job: RunningJob): Promise<Conta
   }
 }
 
-/** The counts under the names of the API. */
+/** Returns the counts under the names of the API. */
 export function toImportResult({ rows, newCount, knownCount, ...tally }: Tally): ImportResult {
   return {
     totalRows: rows,
@@ -159,11 +162,14 @@ function readChanges(
       entries.push([key, readCell(cell, { isOwn, type })])
     }
   }
-  // A value in a column of its own replaces the value of the same key within an object.
+  // The value of a key in a column of its own replaces the value of the same key in a JSON object.
   return parseData(Object.fromEntries([...ofObjects, ...entries])).changes
 }
 
-/** The memory that the returned function keeps grows with the file, which has at most 5 MB. */
+/**
+ * Returns a function that previews rows. The memory that the function keeps grows with the file,
+ * which has at most 5 MB.
+ */
 function createContactPreview(rule: Omit<SubscriptionRule, 'at'>) {
   /** The state that earlier rows would have given to each address. */
   const seen = new Map<string, SeenAddress>()

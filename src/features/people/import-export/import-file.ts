@@ -58,7 +58,10 @@ type ImportFile = {
 }
 
 const CHUNK_BYTES = 64 * 1024
-/** A crash or a stop costs one attempt; the next resumes, so a few more are cheap. */
+/**
+ * A crash or a stop of the server costs an attempt. The next attempt resumes, so a few more than
+ * usual are cheap.
+ */
 const MAX_ATTEMPTS = 5
 /** The age at which files without a job are deleted: longer than any request. */
 const EXPIRES_AFTER_MS = HOUR_MS
@@ -126,7 +129,7 @@ export function createImportFile(
         return enqueueForProject(tx, job)
       })
     },
-    // The caller already has an error to report.
+    // A failure here is ignored, because the caller already has an error to report.
     discard: () => store.write((tx) => deleteImportFile(tx, uploadId)).catch(() => undefined),
   }
 }

@@ -1,11 +1,12 @@
 /**
  * Finds the people whom the rows of a file unsubscribe, each with the last such row. A file that
- * was put together from several may name a person who left twice, and only one of the rows may say
- * so. The person is then subscribed neither by a default, in any row, nor by the word of an earlier
- * row. The word of a later row subscribes the person; but if a row recorded a wish (`hasLeft`), the
- * word does so with `resubscribe` only, as for any other person with a wish.
+ * was put together from several may have two rows for a person who left, of which only one says so.
+ * Then no row subscribes the person by a default, and no earlier row by a word such as `yes`. A
+ * word in a later row subscribes the person; but if a row recorded a wish (`hasLeft`), only with
+ * `resubscribe`, as for any other person with a wish.
  *
- * Each run reads the whole file for this before its first row, so an import that resumes knows it as well.
+ * Each run of the import reads the whole file for this before its first row, also a run that
+ * resumes.
  */
 import { setImmediate } from 'node:timers/promises'
 import type { Base } from '../../ground/base.ts'
@@ -17,7 +18,7 @@ import { readRows } from './read-rows.ts'
 /** The number of the last row that unsubscribes, by address. The memory grows with the file, which has at most 5 MB. */
 export type LastUnsubscriptions = ReadonlyMap<string, number>
 
-/** Rows that are looked at before other work runs. */
+/** The number of rows that are looked at before other work runs. */
 const ROWS_AT_ONCE = 1_000
 
 /** @throws FinalFailure for a file without a usable header; the signal's reason when it aborts */

@@ -29,7 +29,7 @@ import {
 } from './csv/header.ts'
 import { type CsvParser, type CsvRecord, createCsvParser } from './csv/parser.ts'
 
-/** The rows that end in one chunk, without blank rows. */
+/** The rows that end in one chunk of the file, without blank rows. */
 type RowBatch = {
   header: Header
   rows: FileRow[]
@@ -38,7 +38,10 @@ type RowBatch = {
   encoding: Encoding
 }
 
-/** `number`: the header is row 1, even if it takes several lines. */
+/**
+ * `number`: the position of the row in the file; the header is row 1, even if it takes several
+ * lines.
+ */
 export type FileRow = { number: number; record: CsvRecord; damage?: RowDamage }
 
 type Deps = Pick<Base, 'store'>
@@ -50,8 +53,8 @@ type ReaderState = { parser: CsvParser; skippedLines: number; header?: Header; r
 /** The first bytes of a ZIP archive; a workbook is a ZIP archive, too. */
 const ARCHIVE = Buffer.from('PK\x03\x04')
 /**
- * Characters that are parsed at once. A row may have only two characters, so this limits the rows
- * as well.
+ * The number of characters that are parsed at once. A row may have only two characters, so this
+ * limits the rows as well.
  */
 const PARSED_AT_ONCE = 8 * 1024
 
@@ -77,7 +80,10 @@ type Beginning = {
   skippedLines: 0 | 1
 }
 
-/** Characters that are parsed at a time: mostly enough for the first record of a long sample. */
+/**
+ * The number of characters that are parsed at a time: mostly enough for the first record, so that
+ * the rest of a long sample is not parsed.
+ */
 const STEP = 1024
 
 const DELIMITERS = [',', ';', '\t', '|']

@@ -23,13 +23,13 @@ import { type CountedResult, countRow, type RowCounts, type Tally } from './tall
 type RowContext = {
   header: Header
   options: ImportPayload
-  /** The type of the column of a field. */
+  /** Returns the type of the cells in the columns of a field. */
   typeOf(field: string): ColumnType
-  /** Empty if the rows are no contacts. */
+  /** The last row that unsubscribes each person; empty if the rows are no contacts. */
   lastUnsubscriptions: LastUnsubscriptions
 }
 
-/** The work of an import kind on its rows. */
+/** How the rows of one kind of import are read, written and previewed. */
 export type RowHandler<Entry> = ScanRules & {
   /** Parses a row. @throws AppError for an invalid row */
   read(row: FileRow, context: RowContext): Entry
@@ -38,24 +38,32 @@ export type RowHandler<Entry> = ScanRules & {
    * result has a `refusal` is written without its data.
    */
   apply(tx: Tx, entries: readonly Entry[]): Promise<RowResult[]>
-  /** Returns what `apply` would, without a write, after the entries of earlier calls. */
+  /**
+   * Returns the results that `apply` would give after the entries of all earlier calls, without a
+   * write.
+   */
   preview(reader: Reader, entries: readonly Entry[]): Promise<RowResult[]>
 }
 
 export type RowResult = RowCounts | AppError
 
 type Deps = Pick<Base, 'store' | 'now'>
-/** `isScanned`: whether columns, damage and warnings are those of the file. */
+/**
+ * `isScanned`: whether the file was scanned, so that `columns`, `damage` and `warnings` are those
+ * of the file.
+ */
 type ImportProgress = Tally & { isScanned?: boolean; isDone?: boolean; failure?: string }
 
 const BATCH_ROWS = 2_000
 /** The number of rows in a slice. A batch consists of whole slices. */
 const SLICE_ROWS = 20
-/** Duration of a batch without its commit; rows that do not fit go into the next batch. */
+/**
+ * The maximum duration of a batch without its commit; rows that do not fit go into the next batch.
+ */
 const BATCH_MS = 8
 /** The pause after a batch, in multiples of its duration, so that emails can be accepted. */
 const REST_TIMES = 0.25
-/** 100 percent means that the job has its result. */
+/** The most that a running job shows, because 100 percent means that the job has its result. */
 const MAX_PERCENT = 99
 const INITIAL_STATE: ImportProgress = {
   rows: 0,
@@ -68,7 +76,9 @@ const INITIAL_STATE: ImportProgress = {
   damage: NO_DAMAGE,
 }
 
-/** Runs the job. @throws FinalFailure for a file that cannot be read; other errors are retried */
+/**
+ * Runs an import job. @throws FinalFailure for a file that cannot be read; other errors are retried
+ */
 export async function runImport<Entry>(
   deps: Deps,
   job: RunningJob,

@@ -45,7 +45,7 @@ type FileScan = {
 export type ScanRules = {
   /** Whether the rows are contacts, so that columns have types and may say who gets mail. */
   areContacts: boolean
-  /** Whether a value of the row will be shortened. */
+  /** Whether the import will shorten a value of the row. */
   isCut(record: CsvRecord, header: Header): boolean
 }
 
@@ -58,13 +58,13 @@ export const NO_DAMAGE: FileDamage = {
   cutFields: 0,
 }
 
-/** Rows that are looked at before other work runs. */
+/** The number of rows that are looked at before other work runs. */
 const ROWS_AT_ONCE = 1_000
 
-/** Line numbers that a warning lists. */
+/** The number of lines that a warning lists. */
 const MAX_LINES = 10
 
-/** A count with the lines where it comes from. */
+/** A number of faults, with the first lines that have one. */
 type Count = { count: number; lines: number[] }
 
 const selectKinds = statement<{ key: string; kind: ValueKind; contacts: number }>(
@@ -74,10 +74,10 @@ const selectKinds = statement<{ key: string; kind: ValueKind; contacts: number }
     order by contacts, kind`,
 )
 
-/** Warnings of one file. */
+/** The maximum number of warnings about one file. */
 const MAX_WARNINGS = 10
 
-/** Most contacts first. */
+/** Lists the keys of the project's data, the key of the most contacts first. */
 const listKeys = statement<{ key: string; contacts: number }>(
   () => sql`select key, sum(contacts) as contacts from contact_fields
     where project_id = ${parameter('projectId')} and contacts > 0
@@ -86,9 +86,7 @@ const listKeys = statement<{ key: string; contacts: number }>(
 
 type NamedColumns = {
   projectId: string
-  /**
-   * The header of the first column of each field, by field; without columns that the mapping names.
-   */
+  /** By field, the header of its first column; without columns that the mapping names. */
   names: ReadonlyMap<string, string>
 }
 

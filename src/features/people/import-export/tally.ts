@@ -10,13 +10,20 @@ export type Tally = {
   rows: number
   newCount: number
   knownCount: number
-  /** Absent in the progress of an earlier version. */
+  /**
+   * Rows whose contact stays unsubscribed, although the row would subscribe it or another service
+   * sends the person mail. This count, like the next four, is absent in the progress that an
+   * earlier version stored.
+   */
   keptUnsubscribedCount?: number
-  /** Rows of subscribed contacts that the default would unsubscribe; absent as above. */
+  /** Rows of contacts that stay subscribed, although new contacts are unsubscribed by default. */
   keptSubscribedCount?: number
-  /** Rows of unsubscribed contacts that say nothing of the subscription; absent as above. */
+  /** Rows of unsubscribed contacts that say nothing about the subscription. */
   stillUnsubscribedCount?: number
-  /** Contacts that became subscribed and unsubscribed, new ones too, in one row or another; absent as above. */
+  /**
+   * Rows that subscribed a contact or created a subscribed one; `unsubscribedCount` is its
+   * counterpart.
+   */
   subscribedCount?: number
   unsubscribedCount?: number
   failureCount: number
@@ -27,7 +34,7 @@ export type Tally = {
   /** How the columns of data are read. */
   columns: ColumnReading[]
   damage: FileDamage
-  /** Absent in the progress of an earlier version, as `stateWords`. */
+  /** Absent, like `stateWords`, in the progress that an earlier version stored. */
   unknownFields?: FieldWarning[]
   /** The words that say who gets mail. */
   stateWords?: StateWord[]
@@ -38,9 +45,12 @@ export type RowCounts = {
   isKeptUnsubscribed?: boolean
   staysSubscribed?: boolean
   staysUnsubscribed?: boolean
-  /** The state that a contact has now and did not have before. */
+  /**
+   * The new value of `subscribed`, if the row created the contact or changed the value; otherwise
+   * undefined.
+   */
   becomes?: boolean | undefined
-  /** Why the data of a row that unsubscribes is left out: the row failed. */
+  /** Why the data of a row that unsubscribes was left out. Such a row counts as failed. */
   refusal?: AppError
 }
 

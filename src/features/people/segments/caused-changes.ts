@@ -8,9 +8,9 @@
  *   another segment changed by it       a row again, if a condition refers to that segment
  *
  * A cause counts until a complete computation of each segment has seen it. Then its row is deleted
- * (`deleteSeenChanges`). A segment whose last computation is a day (`STUCK_MS`) older than another one's is left out:
- * its computation fails. A contact that somebody else changed, too, between two computations has the depth
- * all the same.
+ * (`deleteSeenChanges`). A segment whose last computation is a day (`STUCK_MS`) older than another
+ * one's is left out: its computation fails. If somebody else changed the contact too between two
+ * computations, its event carries the depth all the same.
  */
 import { DAY_MS } from '../../../base/clock.ts'
 import {
@@ -34,21 +34,24 @@ import { loadReferencedSegments } from '../../ground/conditions/referenced-segme
 import { isOfMail } from '../../ground/events/depth.ts'
 import { readSegmentCondition } from './contact-scope.ts'
 
-/** How far a computation has seen changes and events. */
+/** The last change and the last event that a computation has seen. */
 export type Seen = Pick<Segment, 'seenChange' | 'seenEvent'>
 
 /** The clock may go back by this much between two computations. */
 const CLOCK_STEP_MS = 2 * DAY_MS
 
-/** How long after another one a segment is computed at the latest, unless its computation fails. */
+/**
+ * A segment whose last computation is older than another one's by more than this is left out: its
+ * computation fails.
+ */
 const STUCK_MS = DAY_MS
 
 const lastChange = sql`coalesce((${selectLastNumber('caused_changes')}), 0)`
 const lastEvent = sql`coalesce((select max(seq) from events), 0)`
 
 /**
- * The columns of a segment that records events from now on: earlier changes and events cause none
- * of them.
+ * The columns of a segment that begins to record events: earlier changes count as seen, and so
+ * cause none of its events.
  */
 export const SEEN_ALL = { seenChange: lastChange, seenEvent: lastEvent }
 
@@ -56,7 +59,7 @@ const findSeen = statement<Seen>(
   () => sql`select ${lastChange} as "seenChange", ${lastEvent} as "seenEvent"`,
 )
 
-/** The segments of the project that are computed. */
+/** SQL after `from`: the segments of the project that are computed. */
 const tracked = sql`segments where project_id = ${unseen(parameter('projectId'))} and type = 'DYNAMIC'
   and track_membership = 1`
 
@@ -68,7 +71,10 @@ const listKnown = statement<{ contactId: string; number: number; depth: number }
   () => sql`select contact_id as "contactId", number, depth from ${ofContacts}`,
 )
 
-/** Every computed segment has seen the changes up to this number; null if no segment is computed. */
+/**
+ * Finds the number up to which every computed segment of the project has seen the changes; null if
+ * no segment is computed.
+ */
 const findOldestSeen = statement<{ seenChange: number | null }>(
   () => sql`select min(seen_change) as "seenChange" from ${tracked}
     and ${computedAt} > (select max(${computedAt}) from ${tracked}) - ${STUCK_MS}`,
@@ -76,7 +82,7 @@ const findOldestSeen = statement<{ seenChange: number | null }>(
 
 const deleteChanges = statement(() => sql`delete from ${ofContacts}`)
 
-/** `changes`: pairs of a contact and the depth. */
+/** `changes`: pairs of a contact's id and the depth of the event that follows. */
 const insertChanges = statement(
   () => sql`insert into caused_changes (contact_id, depth)
     select ${jsonItem(sql`row.value`, 0)}, ${jsonItem(sql`row.value`, 1)}
@@ -109,8 +115,8 @@ const listByEvents = statement<{ contactId: string; depth: number }>(
 )
 
 /**
- * A segment whose last computation is older than another one's by this time keeps no causes: its
- * computation fails.
+ * A segment whose last computation is older than another one's by more than this no longer keeps
+ * causes from deletion: its computation fails.
  */
 const KEPT_MS = 7 * DAY_MS
 const BATCH = 1000
@@ -131,7 +137,7 @@ const deleteSeen = statement(
       and ${lastComputedAt} > (select max(${lastComputedAt}) from ${computed}) - ${KEPT_MS}), number)`,
 )
 
-/** How far a computation that begins now will see. */
+/** Reads the last change and the last event, which a computation that begins now will see. */
 export async function readSeen(queries: Pick<Tx, 'find'>): Promise<Seen> {
   return (await queries.find(findSeen, {})) ?? { seenChange: 0, seenEvent: 0 }
 }
@@ -172,7 +178,10 @@ export async function recordCausedMemberships(
   await recordCausedChanges(tx, projectId, depths)
 }
 
-/** The events that the condition of a segment asks for, also by way of other segments. */
+/**
+ * Lists the names of the events that the condition of a segment asks for, or the condition of a
+ * segment to which it refers.
+ */
 export async function listAskedEvents(
   { store }: Pick<Base, 'store'>,
   segment: Segment,
@@ -185,7 +194,9 @@ export async function listAskedEvents(
   return [...new Set(names)]
 }
 
-/** The depths of the events of these contacts, if executions are why they enter or leave. */
+/**
+ * Returns, by contact, the depth of its event, if an execution is why the contact enters or leaves.
+ */
 export async function findCauses(
   tx: Pick<Tx, 'list'>,
   { seenChange, seenEvent, countedAt }: Segment,
@@ -215,9 +226,9 @@ export async function findCauses(
 }
 
 /**
- * Deletes the causes that every segment has seen: each segment of the project that is computed, or
- * the project has none. Returns the number of deleted rows. @throws the signal's reason when it
- * aborts
+ * Deletes the causes that every computed segment of the project has seen, and all causes in
+ * projects without a computed segment. Returns the number of deleted rows. @throws the signal's
+ * reason when it aborts
  */
 export async function deleteSeenChanges(
   deps: Pick<Base, 'store'>,

@@ -1,4 +1,4 @@
-/** Finds what the author of a segment may want to mend. The check changes nothing. */
+/** Checks a segment for faults that its author may want to mend. Changes nothing. */
 import { AppError } from '../../../base/errors.ts'
 import type { MessageFinding } from '../../../formats/compose/message-findings.ts'
 import type { Base } from '../../ground/base.ts'
@@ -6,7 +6,10 @@ import { findMisfits } from '../../ground/conditions/find-misfits.ts'
 import { compileSegment, readSegmentCondition } from './contact-scope.ts'
 import { loadSegment, type SegmentKey } from './segments.ts'
 
-/** Returns errors first; nothing for a STATIC segment. @throws AppError RESOURCE_NOT_FOUND */
+/**
+ * Returns the findings, errors first; none for a STATIC segment. @throws AppError
+ * RESOURCE_NOT_FOUND
+ */
 export async function checkSegment(
   deps: Pick<Base, 'store' | 'now'>,
   key: SegmentKey,

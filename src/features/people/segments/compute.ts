@@ -41,7 +41,7 @@ import { findSegment, hasConditionOf, isSegment, loadSegment, type SegmentKey } 
 
 type ComputeDeps = Pick<Base, 'store' | 'sharedRuns' | 'now'>
 type ComputeResult = { added: number; removed: number; total: number }
-/** `silent`: how many of the added and removed contacts had no event. */
+/** `silent`: the number of added and removed contacts for which no event was appended. */
 type Applied = Omit<ComputeResult, 'total'> & { silent: number }
 
 /** Waiting requests run between two batches. */
@@ -70,10 +70,11 @@ export async function computeSegment(
 
 /**
  * Refreshes one segment after another, oldest count first, so that a round resumes where the last
- * one was interrupted. Projects alternate, and a round ends after five minutes, so that the next one
- * includes the segments of all projects again. Static segments need no refresh. The events of people who
- * came and went while a copy of the database was away start workflows, so segments with events wait while
- * a fence stands. A failure is logged, and the round continues.
+ * one was interrupted. Projects alternate, and a round ends after five minutes, so that the next
+ * one includes the segments of all projects again. Static segments need no refresh. Segments with
+ * events wait while a fence stands: after a database was brought back from a copy, their events
+ * would start workflows for people who came and went in between. A failure is logged, and the round
+ * continues.
  * @throws the signal's reason when it aborts
  */
 export async function refreshSegments(deps: RefreshDeps, signal: AbortSignal): Promise<void> {
@@ -199,8 +200,8 @@ async function applyChanges(
 }
 
 /**
- * Stores the number of members before the first silent change, so that a computation which a crash
- * interrupts still leaves it.
+ * Stores the number of members before the first silent change, so that the number is kept even if a
+ * crash interrupts the computation.
  */
 async function beginNote(tx: Tx, segment: Segment, at: number): Promise<void> {
   if (segment.filterChange !== null) return

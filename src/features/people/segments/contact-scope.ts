@@ -1,3 +1,4 @@
+/** The contacts of a segment as a scope of queries, and the condition of a dynamic segment. */
 import { type SQL, sql } from '../../../store/drizzle.ts'
 import type { Segment } from '../../../store/schema/segments.ts'
 import type { Base } from '../../ground/base.ts'
@@ -36,7 +37,7 @@ export function readSegmentCondition({ name, condition }: Segment): Condition {
   return readStoredCondition(condition, `The segment "${shortenForError(name)}"`)
 }
 
-/** An expression that is true for rows of `contacts` with a current member row. */
+/** Returns an SQL expression that is true for rows of `contacts` with a current member row. */
 function isMember(segmentId: string): SQL {
   return sql`exists (select 1 from segment_members as member
     where member.segment_id = ${segmentId} and member.contact_id = contacts.id

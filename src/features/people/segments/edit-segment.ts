@@ -43,7 +43,7 @@ type NewSegment = {
 const MAX_SEGMENTS_PER_PROJECT = 1_000
 
 type SegmentChanges = SegmentTexts & {
-  /** Must be the current type, because the type cannot change. */
+  /** If given, must be the current type, because the type cannot change. */
   type?: SegmentType | undefined
   /** Ignored for a STATIC segment. */
   condition?: unknown
@@ -156,7 +156,10 @@ export async function deleteSegment(
   })
 }
 
-/** Counts the contacts that match. `ofSegmentId`: the segment that the condition belongs to. */
+/**
+ * Counts the contacts that match a condition. `ofSegmentId`: the segment that the condition belongs
+ * to.
+ */
 async function countMatching(
   deps: Pick<Base, 'store' | 'now'>,
   input: { projectId: string; condition: Condition; ofSegmentId?: string },
@@ -202,8 +205,8 @@ function isChange(current: Segment, { name, description, ...rest }: Partial<Segm
 }
 
 /**
- * Whether the condition is a new one: then the note on what new rules changed in the old condition
- * ends.
+ * Whether the condition is a new one. A new condition ends the note on what new rules of filters
+ * changed in the old one.
  */
 function hasNewCondition(current: Segment, condition: Segment['condition'] | undefined): boolean {
   return condition !== undefined && JSON.stringify(condition) !== JSON.stringify(current.condition)

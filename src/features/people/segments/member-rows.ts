@@ -41,28 +41,34 @@ const updateEndedMembers = statement<{ id: string }>(
     returning contact_id as id`,
 )
 
-/** `isSilent`: by new rules of filters, so that it is no event. */
+/** `isSilent`: new rules of filters made the change, so that no event is appended. */
 export type Change = { contactId: string; isEntry: boolean; isSilent: boolean }
 
 type ComparedSegment = {
   projectId: string
   segmentId: string
   condition: SQL
-  /** Whether a change of the contact is silent; none is if absent. */
+  /** SQL that is true for contacts whose change is silent; undefined if no change is. */
   isSilent: SQL | undefined
 }
 
 type Deps = Pick<Base, 'store'>
 
-/** Contacts in a range. All of them may have changed, so this also limits the changes in memory. */
+/**
+ * The maximum number of contacts in a range. All of them may have changed, so this also limits the
+ * changes in memory.
+ */
 const MAX_NUMBERS = 10_000
 
-/** Returns the ids of contacts that were not members; deleted contacts are omitted. */
+/**
+ * Makes contacts members. Returns the ids of those that were not members before; deleted contacts
+ * are omitted.
+ */
 export async function startMemberships(tx: Tx, change: MembershipChange): Promise<string[]> {
   return idsOf(await tx.list(insertMembers, valuesOf(change)))
 }
 
-/** Returns the ids of contacts that were members. */
+/** Ends memberships. Returns the ids of the contacts that were members. */
 export async function endMemberships(tx: Tx, change: MembershipChange): Promise<string[]> {
   return idsOf(await tx.list(updateEndedMembers, valuesOf(change)))
 }

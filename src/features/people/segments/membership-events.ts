@@ -1,7 +1,8 @@
 /**
- * The names of membership events, `segment.<slug>.entry` and `.exit`: a slug of the segment's name, and the names
- * that do not occur, because no segment of the project has the slug, or the segment that has it does not track
- * its membership. Only the service records such events.
+ * The names of membership events, `segment.<slug>.entry` and `.exit`, where the slug is made from
+ * the segment's name. A name is silent, because such an event never occurs, if no segment of the
+ * project has the slug, or if the segment with this slug does not track its membership. Only the
+ * service records these events.
  */
 import { type Effort, newEffort } from '../../../config/layers/closest.ts'
 import { eq } from '../../../store/drizzle.ts'
@@ -9,12 +10,13 @@ import { type Segment, segments } from '../../../store/schema/segments.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import { nearestName, shortenForError } from '../../ground/conditions/field-errors.ts'
 
-/** `why`: a sentence; `fix`: another. */
+/** Why an event never occurs (`why`), and what to do (`fix`): each a sentence for people. */
 export type SilentEvent = { why: string; fix: string; suggestion: string | null }
 
 /**
- * `.*`: all events of the segment, as webhooks ask for them. Clients may track `segment.checkout.started`, so a
- * pattern is judged only if there is such a segment, or one of a similar name.
+ * A webhook may ask for all events of a segment with `.*`. Clients may track
+ * `segment.checkout.started`, so a pattern is judged only if there is such a segment, or one of a
+ * similar name.
  */
 const NAME = /^segment\.(?<slug>.+)\.(?<change>entry|exit|\*)$/s
 
@@ -41,8 +43,8 @@ export function segmentEvent(
 }
 
 /**
- * Returns the silent events among `names`, by name. `effort` limits the search for suggestions: a
- * transaction has no time for one.
+ * Returns the silent events among `names`, by name. `effort` limits the search for suggestions; a
+ * caller in a transaction allows none.
  */
 export async function findSilentEvents(
   queries: Pick<Tx, 'select'>,

@@ -1,11 +1,11 @@
 /**
- * Finds what the present rules of filters change in a segment that older rules computed last. The
- * first computation moves the contacts that the new rules decide otherwise without events: the
- * contacts did nothing, so no workflow starts and no webhook is told. The computation ends with a
- * note on the segment.
+ * Finds what the present rules of filters change in a segment that was last computed by older
+ * rules. Where old and new rules decide differently about a contact, the first computation moves
+ * the contact without an event: the contact did nothing, so no workflow starts and no webhook is
+ * told. The computation leaves a note on the segment.
  *
- * Such a segment stays open until all segments with member rows that its condition refers to are
- * computed: their members change without events too.
+ * The segment counts as computed by the new rules only after all segments with member rows to which
+ * its condition refers, because their members change without events too.
  */
 import type { Segment } from '../../../store/schema/segments.ts'
 import type { Base } from '../../ground/base.ts'
@@ -18,7 +18,9 @@ import { loadReferencedSegments } from '../../ground/conditions/referenced-segme
 import { readSegmentCondition } from './contact-scope.ts'
 
 export type RuleChange = {
-  /** Undefined if both rules select the same contacts. */
+  /**
+   * The filters that decide differently; undefined if old and new rules select the same contacts.
+   */
   changed: ChangedFilters | undefined
   isLast: boolean
 }

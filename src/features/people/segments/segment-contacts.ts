@@ -30,7 +30,7 @@ type SegmentContactQuery = SegmentKey & {
   pageSize?: number | undefined
 }
 
-/** `total`: at most five minutes old, while the list is current. */
+/** `total`: a count that is at most five minutes old, although the list itself is current. */
 type SegmentContacts = { listing: Listing<ContactRecord, object>; total: number }
 
 type MemberRange = { limit: number; offset: number }

@@ -4,7 +4,7 @@ import type { DnsAnswer } from '../../../outbound/dns/answer.ts'
 import type { Resolver } from '../../../outbound/dns/resolver.ts'
 
 export type DomainFacts =
-  /** NXDOMAIN. */
+  /** The domain does not exist (NXDOMAIN). */
   | { kind: 'missing' }
   | {
       kind: 'there'
@@ -19,7 +19,7 @@ export type DomainFacts =
 type DomainQuery = {
   /** In A-labels. */
   domain: string
-  /** Queries A and AAAA records too. */
+  /** Whether to query A and AAAA records too. */
   withWebsite: boolean
 }
 

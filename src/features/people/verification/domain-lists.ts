@@ -51,9 +51,12 @@ const MAX_BYTES = 16 * 1024 * 1024
  * number.
  */
 export const MAX_DOMAINS = 1_000_000
-/** Lines that are parsed before the event loop runs other work: a few milliseconds. */
+/**
+ * The number of lines that are parsed, in a few milliseconds, before the event loop runs other
+ * work.
+ */
 const LINES_AT_ONCE = 2_000
-/** Lines per tolerated invalid line: published lists contain a few. */
+/** A file may have one invalid line in this many: published lists contain a few. */
 const LINES_PER_FAULT = 100
 
 type ListName = 'disposable' | 'free' | 'alias'
@@ -260,7 +263,9 @@ function isAtOrBelow(domain: string, domains: Set<string> = new Set()): boolean 
   return labels.some((_, index) => domains.has(labels.slice(index).join('.')))
 }
 
-/** One after the other: an array of all lines would take more memory than the text. */
+/**
+ * Yields the lines one after the other: an array of all lines would take more memory than the text.
+ */
 function* linesOf(text: string): Generator<string> {
   let from = 0
   while (from <= text.length) {

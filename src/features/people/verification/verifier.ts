@@ -12,10 +12,10 @@ import { createTurns, type Turns } from '../../../turns/turns.ts'
 import { createDomainLists, type DomainLists } from './domain-lists.ts'
 
 export type Verifier = {
-  /** For requests, which wait for the result. */
+  /** The resolver for requests, which wait for the result. */
   dns: Resolver
   turns: Pick<Turns, 'take'>
-  /** For jobs. */
+  /** The resolver for jobs. */
   listDns: Resolver
   listTurns: Pick<Turns, 'take'>
   lists: DomainLists
@@ -38,8 +38,8 @@ const TIMEOUT_MS = 2_000
 const ROUNDS = 2
 const MAX_CACHED = 5_000
 /**
- * Look-ups of requests at a time. An unanswered look-up lasts two rounds, so 8 such look-ups of a
- * project fit a second.
+ * The number of look-ups for requests at a time. An unanswered look-up lasts two rounds, so 8 such
+ * look-ups of a project fit a second.
  */
 const DOMAINS_AT_ONCE = 128
 const DOMAINS_OF_PROJECT = 32

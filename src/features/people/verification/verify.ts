@@ -8,8 +8,8 @@ import type { Verifier } from './verifier.ts'
 
 /**
  * Verifies any text; a text that is not an address is invalid.
- * @throws AppError EXTERNAL_SERVICE_ERROR (503) if the name servers give no answer, which differs
- *   from a domain that does not exist; as `Turns.take`
+ * @throws AppError EXTERNAL_SERVICE_ERROR (503) if the name servers give no answer (a domain that
+ *   does not exist is an answer), and the errors of `Turns.take`
  */
 export async function verifyAddress(
   { verifier, now }: Pick<Base, 'now'> & { verifier: Verifier },

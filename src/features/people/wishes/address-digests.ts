@@ -21,7 +21,7 @@ const findKey = statement((db) =>
   db.select({ sealed: instanceKeys.sealed }).from(instanceKeys).where(eq(instanceKeys.name, NAME)),
 )
 
-/** Rows of a transaction; a digest takes about 2 us. */
+/** The number of rows in a transaction; a digest takes about 2 us. */
 const BATCH = 2_000
 const PACE: Pace = { rows: BATCH, rest: 'none' }
 

@@ -1,7 +1,8 @@
 /**
- * Ids of deleted contacts and emails, and the digests of addresses that contacts had before. Links and return paths in mail that was sent name them, so what a
- * reader does with such mail still finds the digest of the address, and the contact that has the address
- * by now. Rows are kept for 400 days.
+ * Keeps the ids of deleted contacts and emails with the digests of their addresses, and the digests
+ * of former addresses of contacts. Links and return paths in sent mail name such an id or digest:
+ * by the row, an unsubscription or a bounce still finds the digest of the address, and the contact
+ * that has the address by now. Rows are kept for 400 days.
  *
  * Mail that was accepted since the instance has its key carries the digest itself. Such an email
  * needs a row only if it went to another address than that of its contact.
@@ -17,17 +18,20 @@ import type { Retention } from '../../../work/retention.ts'
 export type ErasedRecipient = { projectId: string; digest: Buffer; contactId: string | null }
 
 const KEPT_MS = 400 * DAY_MS
-/** Rows that a transaction of the retention deletes. */
+/** The number of rows that a transaction of the retention deletes. */
 const PAGE = 1_000
 
-/** `contacts`: a query of the ids. */
+/** Keeps the ids of contacts that are about to be deleted. `contacts`: a query of the ids. */
 export function insertErasedContacts(contacts: SQL): SQL {
   return sql`insert into erased_recipients (id, digest, project_id, at)
     select id, ${addressDigest(sql`project_id`, sql`email`)}, project_id, ${parameter('at')}
     from contacts where id in (${contacts}) on conflict (id) do nothing`
 }
 
-/** `emails`: a query of the ids. Received mail has no links. */
+/**
+ * Keeps the ids of emails that are about to be deleted, if they need a row. Received mail has no
+ * links. `emails`: a query of the ids.
+ */
 export function insertErasedEmails(emails: SQL): SQL {
   return sql`insert into erased_recipients (id, digest, project_id, contact_id, at)
     select emails.id, ${addressDigest(sql`emails.project_id`, sql`emails.recipient`)},
@@ -41,8 +45,8 @@ export function insertErasedEmails(emails: SQL): SQL {
 }
 
 /**
- * Serves links without an email, which have the digest of the address that the contact had. The row
- * names the contact, so that mail to the address is known to be the contact's
+ * Keeps the address that a contact had, for links without an email: these have the digest of that
+ * address. The row names the contact, so that mail to the address is known to be the contact's
  * (`store/email-terms.ts`).
  */
 const insertFormerAddress = statement(
@@ -85,7 +89,7 @@ export async function nameSuccessor(
   await tx.execute(updateSuccessor, successor)
 }
 
-/** Rows are in the order of their time. */
+/** Deletes the oldest rows: rows are numbered in the order of their time. */
 const deletePage = statement(
   () => sql`delete from erased_recipients where number in (
     select number from erased_recipients order by number limit ${PAGE}) and at < ${parameter('before')}`,

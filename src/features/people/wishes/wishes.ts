@@ -159,7 +159,10 @@ export async function endWishOfProjectForContact(tx: Tx, contactId: string): Pro
   await tx.execute(deleteOfProjectByContact, { contactId })
 }
 
-/** Returns whether the digest had no wish of a person. `projectId`: null if it is not known. */
+/**
+ * Records a wish for the digest of an address. Returns whether the digest had no wish of a person
+ * before. `projectId`: null if it is not known.
+ */
 export async function recordDigest(
   tx: Tx,
   wish: { digest: Buffer; projectId: string | null } & Wish,
@@ -167,7 +170,7 @@ export async function recordDigest(
   return (await tx.execute(insertDigest, wish)) === 1
 }
 
-/** Returns whether there was a wish. */
+/** Deletes the wish for the digest of an address. Returns whether there was one. */
 export async function clearDigest(tx: Tx, digest: Buffer): Promise<boolean> {
   return (await tx.execute(deleteDigest, { digest })) === 1
 }
@@ -207,7 +210,7 @@ export async function isLeaving(tx: Tx, key: AddressKey): Promise<boolean> {
   return (await tx.find(findAny, key)) !== undefined
 }
 
-/** When a person left last; null if nobody did. */
+/** Finds when a person of any project left last; null if nobody did. */
 export async function findNewestWish({ store }: Pick<Base, 'store'>): Promise<number | null> {
   return (await store.scan.find(selectNewest))?.at ?? null
 }

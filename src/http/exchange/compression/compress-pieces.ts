@@ -10,7 +10,7 @@ import {
   createGzip,
   type Gzip,
 } from 'node:zlib'
-import type { Coding } from './compressed-routes.ts'
+import type { ContentCoding } from './compressed-routes.ts'
 
 /** The memory of one compression. */
 export const COMPRESSION_BYTES = 1024 * 1024
@@ -18,7 +18,7 @@ export const COMPRESSION_BYTES = 1024 * 1024
 const GZIP_LEVEL = 5
 const BROTLI_PARAMS = {
   [constants.BROTLI_PARAM_QUALITY]: 4,
-  /** 128 KB, where Brotli would take 4 MB. */
+  /** A window of 128 KB: the default of Brotli would be 4 MB. */
   [constants.BROTLI_PARAM_LGWIN]: 17,
 }
 
@@ -27,16 +27,19 @@ export const BROTLI_OPTIONS = { params: BROTLI_PARAMS }
 
 export function compressPieces(
   pieces: AsyncIterable<Uint8Array>,
-  coding: Coding,
+  coding: ContentCoding,
 ): AsyncIterable<Uint8Array> {
   return { [Symbol.asyncIterator]: () => compressing(pieces[Symbol.asyncIterator](), coding) }
 }
 
-function compressing(source: AsyncIterator<Uint8Array>, coding: Coding): AsyncIterator<Uint8Array> {
-  /** Started with the first piece, because a compressor has memory of its own. */
+function compressing(
+  source: AsyncIterator<Uint8Array>,
+  coding: ContentCoding,
+): AsyncIterator<Uint8Array> {
+  /** The compressor is made with the first piece, because it has memory of its own. */
   let compressor: Compressor | undefined
   let isOver = false
-  /** The call of `next` that runs or that ran last. */
+  /** The running call of `next`, or the last one. */
   let last: Promise<unknown> = Promise.resolve()
 
   async function produce(): Promise<IteratorResult<Uint8Array>> {
@@ -80,7 +83,7 @@ type Compressor = {
   stop(): void
 }
 
-function startCompressor(coding: Coding): Compressor {
+function startCompressor(coding: ContentCoding): Compressor {
   const stream: Gzip | BrotliCompress =
     coding === 'br' ? createBrotliCompress(BROTLI_OPTIONS) : createGzip(GZIP_OPTIONS)
   const flushKind = coding === 'br' ? constants.BROTLI_OPERATION_FLUSH : constants.Z_SYNC_FLUSH
@@ -115,7 +118,7 @@ function startCompressor(coding: Coding): Compressor {
     add: (piece) =>
       whenDone((done) => {
         stream.write(piece)
-        // The stream emits what it has made before the next turn.
+        // The stream emits its output before the next turn of the event loop.
         stream.flush(flushKind, () => setImmediate(done))
       }),
     end: () =>

@@ -11,16 +11,16 @@ import {
   compressPieces,
   GZIP_OPTIONS,
 } from './compress-pieces.ts'
-import type { Coding } from './compressed-routes.ts'
+import type { ContentCoding } from './compressed-routes.ts'
 
 export type Compressor = {
   /** `coding`: undefined for a client that accepts none. */
-  compress(response: HttpResponse, coding: Coding | undefined): Promise<HttpResponse>
+  compress(response: HttpResponse, coding: ContentCoding | undefined): Promise<HttpResponse>
   /** The same response with the header fields of a compressed one, and its body as it is. */
-  describe(response: HttpResponse, coding: Coding | undefined): HttpResponse
+  describe(response: HttpResponse, coding: ContentCoding | undefined): HttpResponse
 }
 
-/** Up to this size, the headers are most of an answer. */
+/** Bodies up to this size are not compressed: the headers are most of such an answer. */
 const MIN_BYTES = 1024
 /** The options for shared bodies, which are compressed once. */
 const SHARED_OPTIONS = {
@@ -36,7 +36,7 @@ export function createCompressor(): Compressor {
     gzip: new WeakMap<Octets, Promise<Octets>>(),
   }
 
-  function compressShared(body: Octets, coding: Coding): Promise<Octets> {
+  function compressShared(body: Octets, coding: ContentCoding): Promise<Octets> {
     const known = shared[coding].get(body)
     if (known !== undefined) return known
     const made = pack(body, coding, SHARED_OPTIONS[coding])
@@ -45,7 +45,10 @@ export function createCompressor(): Compressor {
     return made
   }
 
-  async function compressBody(response: HttpResponse, coding: Coding): Promise<HttpResponse> {
+  async function compressBody(
+    response: HttpResponse,
+    coding: ContentCoding,
+  ): Promise<HttpResponse> {
     const { body, reservedBytes } = response
     if (typeof body !== 'string' && !(body instanceof Uint8Array)) {
       const reserved =
@@ -80,8 +83,11 @@ export function createCompressor(): Compressor {
   }
 }
 
-/** A tag names one representation, so a response that has one stays as it is. */
-function describe(response: HttpResponse, coding: Coding | undefined): HttpResponse {
+/**
+ * Adds the header fields of a compressed response. An ETag names one representation, so a response
+ * with an ETag stays as it is.
+ */
+function describe(response: HttpResponse, coding: ContentCoding | undefined): HttpResponse {
   const { status, body } = response
   const { vary, etag } = response.headers
   if (status !== 200 || etag !== undefined) return response
@@ -93,7 +99,11 @@ function describe(response: HttpResponse, coding: Coding | undefined): HttpRespo
   return { ...response, headers: { ...headers, 'content-encoding': coding } }
 }
 
-async function pack(body: string | Octets, coding: Coding, options: object): Promise<Octets> {
+async function pack(
+  body: string | Octets,
+  coding: ContentCoding,
+  options: object,
+): Promise<Octets> {
   const packed = await (coding === 'br'
     ? promisify(brotliCompress)(body, options)
     : promisify(gzip)(body, options))

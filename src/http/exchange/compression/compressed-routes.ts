@@ -21,18 +21,19 @@ const OPEN: readonly string[] = [
 ]
 const SECRET: readonly string[] = [
   ...['/webhooks/signing-secret', '/webhooks/endpoints'],
-  // Endpoints may repeat the request that they got, with its signature.
+  // The answer of an endpoint may repeat the request that it got, with the signature.
   '/webhooks/endpoints/:id/deliveries',
-  // Rendered mail with signed links, received mail, and the data of events: these may have links to log in.
+  // These show rendered mail with signed links, received mail, or the data of events, all of which
+  // may have links to log in.
   ...['/activity', '/activity/upcoming', '/events', '/workflows/:id/executions'],
-  // Addresses as they were sent to one recipient.
+  // The addresses of links as they were sent to one recipient.
   ...['/analytics/links', '/campaigns/:id/links'],
 ]
 
-export type Coding = 'br' | 'gzip'
+export type ContentCoding = 'br' | 'gzip'
 
-/** In the order in which they are preferred. */
-const CODINGS: readonly Coding[] = ['br', 'gzip']
+/** The content codings, the preferred one first. */
+const CODINGS: readonly ContentCoding[] = ['br', 'gzip']
 
 export function mayCompress({
   method,
@@ -45,7 +46,7 @@ export function mayCompress({
 }): boolean {
   if (method !== 'GET') return false
   if (OPEN.includes(path)) return true
-  // A record or a file, by its id.
+  // The answer is one record or one file, named by its id.
   if (path.slice(path.lastIndexOf('/')).startsWith('/:') || path.endsWith('/raw')) return false
   return callers === 'member' && !SECRET.includes(path)
 }
@@ -54,7 +55,7 @@ export function mayCompress({
  * Chooses the content coding of an answer (RFC 9110, section 12.5.3); undefined for an answer without coding.
  * `accepted`: the `Accept-Encoding` of the request.
  */
-export function chooseCoding(accepted: string | string[] | undefined): Coding | undefined {
+export function chooseCoding(accepted: string | string[] | undefined): ContentCoding | undefined {
   if (accepted === undefined || accepted.length === 0) return undefined
   const ranges = parseAccept(String(accepted)).map(({ type, q }) => ({
     type: type.toLowerCase(),

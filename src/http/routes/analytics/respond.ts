@@ -49,7 +49,7 @@ export function answerRange<Value extends object>(
   return answerWith(call, { value: body, isComplete }, () => toTable(value))
 }
 
-/** A body may have no place for it, so a header tells when figures are too low. */
+/** Some bodies have no field for this fact, so a header tells when figures are too low. */
 export function answerWith(
   { incoming }: Call,
   { isComplete, value }: AnalyticsAnswer<object>,

@@ -16,7 +16,7 @@ import { type Call, openOperation, type RouteDeps } from '../../route.ts'
 import { addressGroup, addressNetwork } from '../../server/client-address.ts'
 import { whileClientWaits } from '../../server/client-gone.ts'
 
-/** One for all reasons: it does not say who has an account here. */
+/** One text for all reasons, so that it does not tell who has an account here. */
 const REFUSED_TEXT = 'The email address or the password is wrong.'
 const REFUSALS = {
   refused: { success: false, data: REFUSED_TEXT },
@@ -101,7 +101,10 @@ export const logout = ({ core }: RouteDeps) =>
     handle: (call) => endSession(core, call),
   })
 
-/** A link of another site must not log a user out; browsers say so. */
+/**
+ * Logs out by a link. A link on another site must not log a user out: browsers tell where a request
+ * comes from.
+ */
 export const followLogout = ({ core }: RouteDeps) =>
   openOperation({
     ...shared,

@@ -146,7 +146,7 @@ export const receive = ({ core }: RouteDeps) => {
       status: 200,
       response: { received: true },
     }),
-    // The signature is about the bytes of the body.
+    // The body is read as bytes, because the signature of Stripe is about the bytes.
     handle: async ({ stream, incoming }) => {
       receiver.requireOpen()
       const body = await readAll(stream)

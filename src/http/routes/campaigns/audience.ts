@@ -1,4 +1,4 @@
-/** The arithmetic of an audience, of a stored campaign or of a draft that is not stored yet. */
+/** Counts the audience of a stored campaign, or of a draft that is not stored yet. */
 import type { FieldWarning } from '../../../base/errors.ts'
 import { readStoredCondition } from '../../../features/ground/conditions/condition.ts'
 import { findUnsentCampaigns } from '../../../features/ground/conditions/find-misfits.ts'
@@ -6,7 +6,7 @@ import { findDraftType, viewAudience } from '../../../features/outreach/campaign
 import type { CampaignAudience } from '../../../features/outreach/campaigns/audience/scope.ts'
 import { loadCampaign } from '../../../features/outreach/campaigns/campaign.ts'
 import {
-  EVERYBODY,
+  EVERYBODY_AUDIENCE,
   readAudience,
   requireAudience,
 } from '../../../features/outreach/campaigns/validate.ts'
@@ -36,7 +36,7 @@ export const count = ({ core }: RouteDeps) =>
     example: examples.countAudience,
     handle: async ({ project: { id: projectId }, body, warn }) => {
       warnOfIgnored({ body, warn })
-      const given = readAudience(EVERYBODY, body)
+      const given = readAudience(EVERYBODY_AUDIENCE, body)
       await requireAudience(core.store.read, projectId, given)
       const type = await findDraftType(core.store.read, { projectId, ...body })
       const data = await viewAudience(core, { projectId, type, ...given })

@@ -34,7 +34,7 @@ const testRequest = z
     contactId,
   }))
 
-/** The names of the addresses in other services. */
+/** The names that other services use for the addresses of a test. */
 const TEST_NAMES = {
   aliases: {
     to: 'email',

@@ -1,12 +1,12 @@
-/** Names in requests on campaigns that are not meant or have no effect. */
+/** Rules for unknown names in requests on campaigns, and warnings of fields without effect. */
 import type { FieldWarning } from '../../../base/errors.ts'
 import { type CampaignChanges, listIgnored } from '../../../features/outreach/campaigns/validate.ts'
 import { shownCampaign } from '../../../records/campaign.ts'
 import type { NameRules } from '../../unknown-names.ts'
 
 /**
- * A misspelt audience would be everybody, a misspelt sender another one, a misspelt time now: a name near one
- * of these fields is refused.
+ * With a misspelt field, the campaign would go to everybody, from another sender, or at once: a
+ * name near a guarded field is refused.
  */
 export const campaignNames: NameRules = {
   record: shownCampaign,

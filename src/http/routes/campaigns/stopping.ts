@@ -1,4 +1,4 @@
-/** What happens to a campaign on its way: it is paused, resumed, cancelled, and its mail retried. */
+/** Calls that pause, resume or cancel a campaign, or retry its failed mail. */
 import { z } from 'zod'
 import { retryFailed } from '../../../features/outreach/campaigns/retry-failed.ts'
 import {

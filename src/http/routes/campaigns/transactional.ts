@@ -22,7 +22,7 @@ export function warnOfTransactional(
   warn({ field: 'type', message: `${why} ${EFFECT}.`, suggestion: CHANGE })
 }
 
-/** `unsubscribed`: how many of its recipients are; undefined if they were not counted. */
+/** `unsubscribed`: the number of unsubscribed recipients; undefined if they were not counted. */
 export function warnOfUnsubscribed(
   { status }: Typed,
   { warn, unsubscribed }: Warn & { unsubscribed: number | undefined },

@@ -19,7 +19,7 @@ import { json } from '../../response.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'
 import type { OperationExample } from '../../route-docs.ts'
 
-// Strict: a misspelt name must not widen the set of contacts.
+// The filter is strict, because a misspelt name must not widen the set of contacts.
 const filter = z.strictObject({
   // No address contains a blank, and a search for one would match all contacts.
   search: z
@@ -117,7 +117,8 @@ export const subscribe = ({ core }: RouteDeps) =>
 export const unsubscribe = (deps: RouteDeps) =>
   bulkOperation(deps, 'unsubscribe', {
     summary: 'Unsubscribe contacts',
-    // Only for given ids: a query may match a million contacts, each with an event to store.
+    // On a nearly full disk only calls with given contacts are accepted: a query may match a
+    // million contacts, each with an event to store.
     protects: (given) => typeof given === 'object' && given !== null && 'contactIds' in given,
     example: () => ({
       request: { mode: 'query', filter: { search: 'bob@' } },

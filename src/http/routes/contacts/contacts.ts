@@ -34,7 +34,7 @@ import { largeJson, RECORD_ANSWER_BYTES } from '../../exchange/large-json.ts'
 import { LIST_ANSWER_BYTES, pageResponse } from '../../exchange/list-response.ts'
 import { json, noContent } from '../../response.ts'
 import { projectOperation, type RouteDeps, rowKeyOf } from '../../route.ts'
-import { findWeakData, IN_CONTACTS } from '../../weak-data.ts'
+import { CONTACT_DATA_TEXTS, findWeakData } from '../../weak-data.ts'
 
 const lookup = z.object({
   emails: z.array(z.string().max(MAX_ADDRESS_TEXT_LENGTH)).min(1).max(MAX_ADDRESSES_PER_REQUEST),
@@ -164,7 +164,7 @@ export const save = ({ core }: RouteDeps) =>
     }),
     handle: async ({ project, body, warn }) => {
       const { email: address, data } = body
-      for (const warning of findWeakData(data, IN_CONTACTS)) warn(warning)
+      for (const warning of findWeakData(data, CONTACT_DATA_TEXTS)) warn(warning)
       const draft = { projectId: project.id, address, ...readState(body), data }
       const { contact: row, isNew } = await upsertContact(core, draft)
       const _meta = { isNew, isUpdate: !isNew }
@@ -208,7 +208,7 @@ export const update = ({ core }: RouteDeps) =>
     }),
     handle: async (call) => {
       const { email: address, data } = call.body
-      for (const warning of findWeakData(data, IN_CONTACTS)) call.warn(warning)
+      for (const warning of findWeakData(data, CONTACT_DATA_TEXTS)) call.warn(warning)
       const changes = { address, ...readState(call.body), data }
       return json(200, toContactRecord(await updateContact(core, rowKeyOf(call), changes)))
     },

@@ -14,7 +14,7 @@ const booleanText = z
   .transform((text) => text === 'true')
   .optional()
 
-// Strict: a misspelt parameter must not export all contacts.
+// The query is strict, because a misspelt parameter must not export all contacts.
 const exportQuery = z.strictObject({
   subscribed: booleanText.meta({ type: 'boolean' }),
   search: z.string().max(MAX_SEARCH_LENGTH).optional().meta({ description: 'Part of the address' }),

@@ -21,7 +21,7 @@ import { JOB_ANSWER_BYTES, jobResponse } from '../../exchange/large-json.ts'
 import { json } from '../../response.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'
 
-/** With quotes, a comma and indentation for each address. */
+/** The largest body: each address has quotes, a comma and indentation around it. */
 const MAX_REQUEST_BYTES = MAX_VERIFIED_ADDRESSES * (MAX_ADDRESS_TEXT_LENGTH + 16)
 
 const filter = z.strictObject({

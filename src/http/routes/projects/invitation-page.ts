@@ -47,7 +47,7 @@ export const accept = (deps: PageDeps) =>
         return await acceptByForm(deps, call)
       } catch (error) {
         if (!(error instanceof AppError) || error.status >= 500) throw error
-        // The page says why the reader cannot accept.
+        // After a redirect, the page says why the reader cannot accept.
         if (!isInvalid(error)) return redirectToPage(call)
         return showPage(deps, call, true)
       }

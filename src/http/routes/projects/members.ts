@@ -82,7 +82,7 @@ export const update = ({ core }: RouteDeps) =>
     ...shared,
     summary: 'Change the role of a member',
     description: 'The role of the owner cannot be changed.',
-    // It stores nothing new.
+    // The call stores nothing new.
     growsDisk: false,
     body: roleChange,
     names: { record: listedMember },

@@ -23,7 +23,7 @@ const shared = { tag: 'Projects' } as const
 
 const LIMITS = 'PUT /users/@me/projects/:id/billing-limits'
 
-/** By field of a project, the call that changes it. */
+/** Fields of a project that other calls change, each with its call. */
 const WAYS = {
   ...Object.fromEntries(
     Object.keys(projectSettings.shape).map((field) => [field, 'PATCH /users/@me/projects/:id']),
@@ -93,7 +93,7 @@ export const regenerateKeys = ({ core }: RouteDeps) =>
     summary: 'Replace both keys of a project',
     description:
       'The old keys stop working at once. The response has the secret key, which nothing shows again.',
-    // It stores nothing new, and a leaked key must be replaced on a full disk too.
+    // The call stores nothing new, and a leaked key must be replaced on a full disk too.
     growsDisk: false,
     responses: { 200: { description: 'The new keys', schema: projectWithNewKeys } },
     refusals: [404],

@@ -94,7 +94,7 @@ export const update = ({ core }: RouteDeps) =>
     },
   })
 
-/** A client may send back the whole record. */
+/** Whether the address is the user's own: a client may send back the whole record. */
 function isAddressOf({ address }: UserCall<unknown, unknown>['user'], given: unknown): boolean {
   return typeof given === 'string' && given.toLowerCase() === address.toLowerCase()
 }

@@ -39,7 +39,7 @@ const MASKED_SECRET = 'whsec_***'
 export const newEndpoint = z.object(fields).partial({ description: true, enabled: true })
 export const endpointChanges = z.object(fields).partial()
 
-/** A record with its secret as the caller is shown it. */
+/** Returns the record with its secret, or with a mask for callers that must not see the secret. */
 export function shownTo<View extends { secret: string }>(caller: ProjectCaller, view: View): View {
   return seesSecrets(caller) ? view : { ...view, secret: MASKED_SECRET }
 }

@@ -40,7 +40,7 @@ const context = z
 
 const newExecution = z.object({ contactId: id, context })
 
-// Strict: a misspelt name must not widen the set of contacts.
+// The body is strict, because a misspelt name must not widen the set of contacts.
 const bulkStart = z
   .strictObject({
     segmentId: id.optional().meta({ description: 'Its members' }),

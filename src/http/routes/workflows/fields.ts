@@ -12,7 +12,7 @@ import { id, lineOfText } from '../../../records/fields.ts'
 import { MAX_DESCRIPTION_LENGTH, MAX_NAME_LENGTH } from '../../../records/limits.ts'
 import { STEP_TYPES, TRIGGER_TYPES, WAIT_OUTCOMES } from '../../../records/words.ts'
 
-/** The configs, and all other fields of the steps and transitions. */
+/** The largest graph: the configs, and all other fields of the steps and transitions. */
 export const MAX_GRAPH_BYTES = MAX_CONFIGS_BYTES + 1024 * 1024
 
 const MAX_PRIORITY = 1_000_000
@@ -42,7 +42,7 @@ const followedEvent = eventName.superRefine((given, context) => {
   const message = faultInServiceName(given)
   if (message !== undefined) context.addIssue({ code: 'custom', message })
 })
-/** What a step that needs nothing may leave out. */
+/** The config of a step; a step that needs no config may leave it out. */
 const config = givenConfig.default({})
 const triggerConfig = z.unknown().meta({
   description:
@@ -143,7 +143,7 @@ const transitionFields = z.object({
 
 export const newTransition = transitionFields.superRefine(refuseTwoBranches).transform(toEdge)
 
-/** UUIDs are longer, so that one which lost a character is no name. */
+/** A UUID is longer, so that a UUID which lost a character is not taken for a name. */
 const MAX_STEP_NAME_LENGTH = 32
 const STEP_NAME = /^[A-Za-z0-9][A-Za-z0-9_.-]*$/
 

@@ -14,7 +14,7 @@ import { graph, MAX_GRAPH_BYTES } from './fields.ts'
 
 const shared = { tag: 'Workflows' } as const
 
-/** The fields of the workflow, which a graph does not set, and the call that does. */
+/** The fields of a workflow that a graph does not set, each with the call that sets it. */
 const WAYS = Object.fromEntries(
   ['name', 'description', 'enabled', 'triggerType', 'allowReentry'].map((name) => [
     name,

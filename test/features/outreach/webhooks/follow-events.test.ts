@@ -4,7 +4,7 @@ import { appendEvents } from '../../../../src/features/ground/events/append.ts'
 import { startUrgentReader } from '../../../../src/features/ground/events/readers.ts'
 import { createEndpoint } from '../../../../src/features/outreach/webhooks/endpoints/edit-endpoint.ts'
 import {
-  MAX_ROWS,
+  MAX_DELIVERY_ROWS,
   webhookHandler,
 } from '../../../../src/features/outreach/webhooks/follow-events.ts'
 import { asc } from '../../../../src/store/drizzle.ts'
@@ -32,7 +32,7 @@ test('a transaction makes at most 500 deliveries, and none is lost or made twice
   ])
   t.after(() => follower.stop())
   await follower.caughtUp()
-  assert.ok(Math.max(...counts) <= MAX_ROWS, String(counts))
+  assert.ok(Math.max(...counts) <= MAX_DELIVERY_ROWS, String(counts))
   const rows = await core.store.read
     .select()
     .from(webhookDeliveries)

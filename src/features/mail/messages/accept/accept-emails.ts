@@ -1,10 +1,11 @@
 /**
- * Accepts planned emails in the caller's transaction: contacts, content, one row per recipient. They
- * count for the limits of their project, except mail of the server and emails to suppressed addresses.
+ * Accepts planned emails in the caller's transaction: contacts, content, one row per recipient.
+ * These emails count for the limits of their project, except mail of the server and emails to
+ * suppressed addresses.
  *
- * `planEmails` (`plan.ts`) has checked the request and stored large attachments before the transaction
- * began; a refusal here must roll the caller's transaction back. Nothing is rendered yet: each row has
- * the snapshot that it is rendered from.
+ * `planEmails` (`plan.ts`) has checked the request and stored large attachments before the
+ * transaction began; a refusal here must roll the caller's transaction back. Nothing is rendered
+ * yet: each row has the snapshot that it is rendered from.
  */
 import { AppError } from '../../../../base/errors.ts'
 import { attachedBytes } from '../../../../formats/compose/attachment.ts'
@@ -29,13 +30,16 @@ import {
   toRule,
 } from './to-drafts.ts'
 
-/** Limits of a write that shares its transaction with others (`store/write/writer.ts`). */
+/**
+ * A plan with more recipients or characters than this does not share a transaction with others
+ * (`store/write/writer.ts`).
+ */
 const LIGHT_RECIPIENTS = 50
 const LIGHT_CHARACTERS = 512 * 1024
 
 /**
  * `isHeavy`: the plan needs its own transaction; a recipient takes 50 us, a megabyte 5 ms.
- * `weight`: the number of emails with short texts that take as long.
+ * `weight`: the number of emails with short texts that take as long as this plan.
  */
 export function weighPlan(plan: EmailPlan): { isHeavy: boolean; weight: number } {
   const recipients = plan.request.to.length
@@ -86,7 +90,10 @@ export async function acceptEmails(
   return drafts
 }
 
-/** Must come before any write: a closure that fails after a write makes its group run again. */
+/**
+ * Refuses mail to unsubscribed contacts. The caller calls this before any write, because a closure
+ * that fails after a write makes its group run again.
+ */
 function refuseUnsubscribed(
   request: EmailPlan['request'],
   { contacts, left }: Pick<KnownAddresses, 'contacts' | 'left'>,

@@ -45,11 +45,11 @@ export type WorkflowEmail = {
    */
   storedVariables: ContactData
   /**
-   * Whether the email is sent even if the contact has unsubscribed. If absent, it is when the
+   * Whether the email is sent even if the contact has unsubscribed. If absent: true when the
    * recipient's address is not the contact's, as with an address that the step names.
    */
   bypassesSubscription?: boolean
-  /** The workflow answers received mail. */
+  /** Whether the workflow answers received mail. */
   isAnswer: boolean
   at: number
 }
@@ -59,7 +59,7 @@ export type TemplatePlan = Pick<
   'project' | 'sender' | 'senderDomain' | 'contentClass' | 'heldDomains'
 > & {
   template: Template
-  /** Writes the content at its first use in a transaction. Returns the id of its row. */
+  /** Writes the content, once in a transaction. Returns the id of the content's row. */
   contentIn(tx: Tx): Promise<string>
 }
 
@@ -169,8 +169,8 @@ function toDraft(
 }
 
 /**
- * RFC 3834 section 5: says that a program sent the mail, so that other programs do not answer it. Bulk
- * mail says so anyway (`build-message.ts`).
+ * Returns the header that says that a program sent the mail, so that other programs do not answer
+ * it (RFC 3834 section 5). Bulk mail has this header anyway (`build-message.ts`).
  */
 function headersOf({ plan, isAnswer }: WorkflowEmail): Record<string, string> | null {
   if (isAnswer) return { 'Auto-Submitted': 'auto-replied', Precedence: 'bulk' }
@@ -182,8 +182,8 @@ function isTracked({ tracking }: Project, isTransactional: boolean): boolean {
 }
 
 /**
- * `reader` marks an email that bypasses the subscription, and is the contact that it is rendered
- * for.
+ * Returns the data that the email is rendered from. An email that bypasses the subscription has a
+ * `reader`: the contact for whom it is rendered.
  */
 function snapshotOf(email: WorkflowEmail): Snapshot {
   const { id, address, subscribed, data } = email.contact
@@ -193,8 +193,8 @@ function snapshotOf(email: WorkflowEmail): Snapshot {
 }
 
 /**
- * A closure that runs again gets another transaction, so a row that was rolled back is not taken for
- * written.
+ * Writes the content once in each transaction. A closure that runs again gets a new transaction, so
+ * a row that was rolled back does not count as written.
  */
 function onceIn(content: ContentDraft): TemplatePlan['contentIn'] {
   let written: { tx: Tx; id: string } | undefined

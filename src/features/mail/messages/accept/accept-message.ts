@@ -18,7 +18,10 @@ import type { AcceptedEmail } from './email-drafts.ts'
 import { discardPlan, type EmailOrigin, planEmails, type SendRequest } from './plan.ts'
 import type { FieldFault, TemplateCheck } from './template-check.ts'
 
-/** `planEmails` also takes the origin, which is the same for all requests of clients. */
+/**
+ * A request as a client makes it: the input of `planEmails` without the origin, which is the same
+ * for all clients.
+ */
 type MessageRequest = {
   project: Project
   request: SendRequest

@@ -1,6 +1,7 @@
 /**
- * Where planned requests of clients wait for their transaction. Those that wait at the same time are accepted
- * together (`acceptTogether`); heavy ones and those with chunks have a transaction of their own.
+ * The queue in which planned requests of clients wait for their transaction. Requests that wait at
+ * the same time are accepted together (`acceptTogether`). A heavy request, one with attachments in
+ * chunks and mail of the server do not wait in this queue.
  */
 
 import { HOUR_MS } from '../../../../base/clock.ts'
@@ -64,7 +65,7 @@ export function createAcceptQueue(
   }
 }
 
-/** Whether `acceptTogether` takes the plan, if it is not heavy (`accept-emails.ts`). */
+/** Whether `acceptTogether` takes the plan, unless the plan is heavy (`weighPlan`). */
 function canJoin({ origin, content }: EmailPlan): boolean {
   return origin.platform === undefined && content.chunkBytes === 0
 }
@@ -105,7 +106,8 @@ async function acceptTogether(
 async function weighProjects(tx: Tx, plans: readonly EmailPlan[]): Promise<PlanBatch[]> {
   const [first] = plans
   if (first === undefined) return []
-  // All emails of a batch count in the same hour of the limits.
+  // All emails of a batch count in one hour of the limits, so plans of another hour are accepted
+  // alone.
   const joined = plans.filter(({ at }) => hourOf(at) === hourOf(first.at))
   const opened = await openContactBatches(tx, joined, {
     projectOf: ({ project }) => project.id,
@@ -119,7 +121,10 @@ async function weighProjects(tx: Tx, plans: readonly EmailPlan[]): Promise<PlanB
     .filter(({ plans: weighed }) => weighed.length > 0)
 }
 
-/** Undefined if the batch cannot do all that the plan needs, or if the plan would be refused. */
+/**
+ * Puts the contacts of a plan into the batch. Returns undefined if the batch cannot do all that the
+ * plan needs, or if the plan would be refused.
+ */
 function takePlan(batch: ContactBatch, plan: EmailPlan): WeighedPlan | undefined {
   const { to, subscribed } = plan.request
   const isSubscribed = ({ address: { address } }: NamedMailbox) =>
@@ -131,8 +136,8 @@ function takePlan(batch: ContactBatch, plan: EmailPlan): WeighedPlan | undefined
 }
 
 /**
- * Counts the emails of a batch for the limits of its project, all or none. False if they do not fit: each plan is
- * counted alone then.
+ * Counts the emails of a batch for the limits of its project, all or none. Returns false if the
+ * limits do not allow all: then each plan is accepted and counted alone.
  */
 async function countBatch(
   deps: AcceptDeps,

@@ -29,14 +29,17 @@ type Owner = { projectId: string; contentId: string }
 export type ContentDraft = AttachmentColumns & {
   id: string
   projectId: string
-  /** Names a template version; null for a request's own content. */
+  /**
+   * The name of a template's version, whose content requests share; null for the own content of a
+   * request.
+   */
   shareKey: string | null
   subject: string
   body: string
   isText: boolean
   /** The text part beside HTML. */
   text: string | null
-  /** Subject, body and text are no templates. */
+  /** Whether subject, body and text are sent as they are, not as templates. */
   isLiteral: boolean
   /** The parts of the message that were lost, guessed or mended; null = none. */
   warnings: readonly string[] | null
@@ -100,7 +103,7 @@ export async function storeAttachments(
   }
 }
 
-/** Returns the id of the content's row. */
+/** Writes a content, unless a row with its `shareKey` exists. Returns the id of the row. */
 export async function writeContent(tx: Tx, draft: ContentDraft): Promise<string> {
   if (draft.shareKey !== null) {
     const { projectId, shareKey } = draft
@@ -112,7 +115,10 @@ export async function writeContent(tx: Tx, draft: ContentDraft): Promise<string>
   return draft.id
 }
 
-/** Returns the ids of the rows by draft. The drafts have no attachments in chunks. */
+/**
+ * Writes contents as `writeContent` does. Returns the ids of the rows by draft. The drafts have no
+ * attachments in chunks.
+ */
 export async function writeContents(
   tx: Tx,
   drafts: readonly ContentDraft[],

@@ -96,7 +96,7 @@ const STATUS = {
   failed: 'FAILED',
 } as const
 
-/** The queue is notified when the transaction is durable. */
+/** Inserts the rows of drafts. The queue is notified when the transaction is durable. */
 export async function insertDrafts(
   deps: AcceptDeps,
   tx: Tx,

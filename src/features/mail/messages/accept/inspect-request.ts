@@ -1,5 +1,6 @@
 /**
- * Finds the parts that a message cannot be sent with. A signed or encrypted message goes out as it
+ * Inspects a send request: whether its message is signed or encrypted, whether its body is plain
+ * text, and which parts are damaged or cannot be sent. A signed or encrypted message goes out as it
  * is: its texts are no templates, no link is tracked and no footer is added, since any change
  * breaks the signature. A body that is signed or encrypted text, without a tag and without a text
  * beside it, is no HTML. A request with a text alone has no HTML either. Damage in the texts of a
@@ -10,7 +11,7 @@ import { removeSmarthostHeaders } from '../../../../formats/compose/smarthost-he
 import { sealOfText } from '../../../../formats/reading/seal.ts'
 import type { Base } from '../../../ground/base.ts'
 
-/** The parts of a send request that are looked at. */
+/** The parts of a send request that `inspectRequest` looks at. */
 type SendRequest = {
   subject?: string | undefined
   body?: string | undefined
@@ -70,7 +71,10 @@ function hasArmour(text: string): boolean {
   return text.includes(ARMOUR_START) && sealOfText(text) !== null
 }
 
-/** Templates stay in the directory's cache, and are searched once. */
+/**
+ * Whether a template contains OpenPGP armour. The directory caches templates, so each one is
+ * searched once.
+ */
 const armouredTemplates = new WeakMap<object, boolean>()
 
 function isTemplateArmoured(template: { body: string }): boolean {
@@ -82,8 +86,8 @@ function isTemplateArmoured(template: { body: string }): boolean {
 }
 
 /**
- * For requests without warnings of their own: submission by SMTP counts the damage when it decodes
- * the message.
+ * Returns warnings of damaged texts. A request by SMTP has warnings already: its reader counts the
+ * damage when it decodes the message.
  */
 function damageIn({ subject, body, text, from, name }: SendRequest): string[] {
   const texts = { subject, body, text, from: from?.name ?? undefined, name }
@@ -105,7 +109,7 @@ function lostHeaders({ headers = {} }: SendRequest): string[] {
   return lost.map((name) => `headers.${name}: not sent, because it steers the smarthost.`)
 }
 
-/** `mime-part.ts` sends these as application/octet-stream. */
+/** Warns of types that `mime-part.ts` replaces by application/octet-stream. */
 function unsentTypes(attachments: NonNullable<SendRequest['attachments']>): string[] {
   return attachments.flatMap(({ contentType, sealed }, index) => {
     if (sealed !== undefined) return []

@@ -1,8 +1,8 @@
 /**
- * `limits.new_project_daily`: how many emails a project younger than 30 days may send in 24 hours. They
- * are counted by the hour, in the transaction that accepts them, so that no deletion makes room for more.
- * Emails that end with their acceptance, such as one to a suppressed address, are never sent nor counted.
- * The window begins with an hour. Without a limit nothing is counted.
+ * `limits.new_project_daily`: how many emails a project younger than 30 days may send in 24 hours.
+ * They are counted by the hour, in the transaction that accepts them, so that no deletion makes
+ * room for more. Emails that end with their acceptance, such as one to a suppressed address, are
+ * never sent nor counted. The 24 hours begin on the hour. Without a limit nothing is counted.
  */
 import { DAY_MS, HOUR_MS } from '../../../../base/clock.ts'
 import { AppError } from '../../../../base/errors.ts'
@@ -50,10 +50,10 @@ const addToHour = statement((db) =>
     }),
 )
 
-/** `count`: the emails, without those that end with their acceptance. */
+/** `count`: the number of emails, without those that end with their acceptance. */
 type Counted = { project: Project; category: UsageCategory; count: number; at: number }
 
-/** How many more emails the project may send now; infinite without a limit. */
+/** Returns the number of emails that the project may still send now; infinite without a limit. */
 export async function findAllowance(
   deps: Deps,
   reader: Pick<Tx, 'list'>,
@@ -63,7 +63,10 @@ export async function findAllowance(
   return use === undefined ? Number.POSITIVE_INFINITY : Math.max(0, use.limit - use.used)
 }
 
-/** When a project that may send no more may go on (epoch ms); null while it may send. */
+/**
+ * Returns when a project that has used up its limit may send again (epoch ms); null while it may
+ * send.
+ */
 export async function findNextAllowance(
   deps: Deps,
   reader: Pick<Tx, 'list'>,
@@ -135,7 +138,9 @@ function isCapped({ config }: Deps, project: CappedProject, at: number): boolean
   return config.limits.newProjectDaily > 0 && isYoung(project, at)
 }
 
-/** How much of its limit the project has sent; undefined without a limit. */
+/**
+ * Finds the number of emails that the project has sent within its limit; undefined without a limit.
+ */
 async function findUse(
   deps: Deps,
   reader: Pick<Tx, 'list'>,
@@ -148,8 +153,8 @@ async function findUse(
 }
 
 /**
- * The time (epoch ms) when `wanted` emails are older than the window, or the project is no longer
- * new.
+ * Returns when `wanted` more emails may be sent (epoch ms): when as many have become older than the
+ * 24 hours, or the project is no longer new.
  */
 function findRoom(hours: readonly Hour[], wanted: number, { createdAt }: CappedProject): number {
   const endsAt = createdAt + NEW_PROJECT_MS

@@ -1,8 +1,8 @@
 /**
- * Finds the faults of syntax in the templates of a send request: its subject, body and text; makes
- * HTML of Markdown. A text that takes long is checked in a composing thread, or not at all if its
- * faults do not stop the request. It waits as previews do: up to a limit, and as long as the client
- * waits.
+ * Finds the faults of syntax in the templates of a send request (subject, body and text), and turns
+ * its Markdown into HTML. A text that takes long to check is checked in a composing thread, or not
+ * at all if its faults would not stop the request. The check waits for a thread as a preview does:
+ * up to a limit, and as long as the client waits.
  */
 import { AppError, invalidField } from '../../../../base/errors.ts'
 import { createLru } from '../../../../base/lru.ts'
@@ -47,10 +47,13 @@ const MAX_CACHED_CHARACTERS = 2 * 1024 * 1024
 
 const MAX_CACHED_LENGTH = 64 * 1024
 
-/** The least weight of an entry, so that there are at most 8,192 entries. */
+/**
+ * The least number of characters that an entry of the cache counts with, so that the cache has at
+ * most 8,192 entries.
+ */
 const MIN_COUNTED_LENGTH = 256
 
-/** A longer slice of a text would keep the whole text in memory. */
+/** The length of a sample. A longer slice of a text would keep the whole text in memory. */
 const SAMPLE_LENGTH = 12
 
 const SAMPLES = 4
@@ -79,8 +82,8 @@ const TOO_HEAVY = 'it takes too much time or memory to parse'
 const TOO_COMPLEX = 'The Markdown takes too much time or memory; send HTML'
 
 /**
- * Call it once, because the checker remembers the templates that it has checked. Without
- * `outbound`, it checks all templates on this thread.
+ * Makes a checker. Call this once, because the checker remembers the templates that it has checked.
+ * Without `outbound`, it checks all templates on this thread.
  */
 export function createTemplateChecker(outbound?: Pick<Outbound, 'checkTemplate'>): TemplateChecker {
   const known = createLru<KnownTemplate>(MAX_CACHED_CHARACTERS, {
@@ -131,7 +134,8 @@ export function describeFieldFault({ message, line, column }: FieldFault): strin
 }
 
 /**
- * The text of the error, which the request log keeps, quotes nothing of the template but a short identifier.
+ * Throws an error if there are faults. Its text, which the request log keeps, quotes nothing of the
+ * template but a short identifier.
  * @throws AppError VALIDATION_ERROR with `details` {field, line, column} of the first fault
  */
 export function refuseFaults(faults: readonly FieldFault[]): void {
@@ -155,9 +159,9 @@ export function refuseFaults(faults: readonly FieldFault[]): void {
 }
 
 /**
- * The HTML of the text, with its Liquid. It waits for a thread as previews do: up to a limit, and as long as
- * the client waits. @throws AppError VALIDATION_ERROR, RATE_LIMIT_EXCEEDED, EXTERNAL_SERVICE_ERROR;
- * REQUEST_TIMEOUT when the client has left
+ * Turns Markdown with Liquid into HTML with the same Liquid. Waits for a thread as a preview does:
+ * up to a limit, and as long as the client waits. @throws AppError VALIDATION_ERROR,
+ * RATE_LIMIT_EXCEEDED, EXTERNAL_SERVICE_ERROR; REQUEST_TIMEOUT when the client has left
  */
 export async function htmlOfMarkdown(
   outbound: Pick<Outbound, 'convertMarkdown'>,

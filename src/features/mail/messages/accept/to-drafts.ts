@@ -74,7 +74,10 @@ export function toDrafts(deps: AcceptDeps, plan: EmailPlan, parts: DraftParts): 
   })
 }
 
-/** The contact's present values, without those that a value of the request replaces. */
+/**
+ * Returns the data that an email is rendered from: the contact's present values, without those that
+ * the request replaces, and the values of the request.
+ */
 export function takeSnapshot(stored: ContactData | null, request: ContactData): Snapshot {
   if (stored === null) return { stored: {}, request }
   const own = Object.entries(stored).filter(([key]) => !Object.hasOwn(request, key))
@@ -86,7 +89,10 @@ export function needsSubscription({ contentClass, origin }: EmailPlan): boolean 
   return contentClass === 'MARKETING' && origin.isTest !== true
 }
 
-/** Only a request for a single contact can state that this person wants mail again. */
+/**
+ * Whether the request is for a single contact: only then can the request state that this person
+ * wants mail again.
+ */
 export function isForOne({ to }: EmailPlan['request']): boolean {
   return to.every(({ address }) => address.address === to[0]?.address.address)
 }
@@ -101,7 +107,10 @@ export function toRule({ project, request, at }: EmailPlan): SubscriptionRule {
   }
 }
 
-/** A name in the request's data replaces the name of the mailbox, also if it is null. */
+/**
+ * Returns the change of a recipient's contact. A `name` in the request's data, even if null,
+ * replaces the name of the mailbox.
+ */
 export function toEntry({ data }: EmailPlan, { address, name }: NamedMailbox): ContactEntry {
   return { address, changes: name === null ? data.changes : { name, ...data.changes } }
 }
@@ -146,7 +155,7 @@ function snapshotFor({ reader, data }: EmailPlan, contact: Pick<Contact, 'data'>
   return { ...takeSnapshot(reader.data, data.variables), reader: { id, email, subscribed } }
 }
 
-/** Undefined if the request names none. */
+/** Returns the Message-ID that the request names; undefined if it names none. */
 function givenMessageId(headers: SendRequest['headers']): string | undefined {
   for (const [name, value] of Object.entries(headers ?? {})) {
     const given = name.toLowerCase() === 'message-id' ? value.trim().replace(/^<|>$/g, '') : ''

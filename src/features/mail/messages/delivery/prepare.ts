@@ -17,14 +17,15 @@ import { unsealSnapshot } from './sealed-snapshots.ts'
 import { toSource } from './source.ts'
 
 /**
- * Why an email is not sent: its address is suppressed, its domain is held, it is put aside because its
- * campaign is paused, its project disabled for its reputation, or a fence holds it, its campaign is cancelled, its row is
- * about to be deleted with the data of its project, or an error.
+ * Why an email is not sent. `held`: an operator holds its recipient domain. `paused`: the email is
+ * put aside, because its campaign is paused, its sender domain was lost, its project is disabled
+ * for its reputation, or a fence holds it. `cancelled`: its campaign is cancelled. `erased`: its
+ * row is about to be deleted with the data of its project. `error`: the email fails.
  */
 type UnsentReason = 'suppressed' | 'held' | 'paused' | 'cancelled' | 'erased' | { error: string }
 
 export type LoadedContents = {
-  /** By id, without the contents that retention cleared. */
+  /** Contents by id, without those that retention cleared. */
   found: ReadonlyMap<string, MessageContent>
   /** Contents that were too large for this batch. */
   left: ReadonlySet<string>
@@ -52,7 +53,7 @@ export type PrepareDeps = Pick<
 /** The error of an email whose contact unsubscribed before it was sent. */
 export const UNSUBSCRIBED = 'the contact has unsubscribed'
 
-/** The errors of emails that may not be sent for other reasons. */
+/** The errors of emails that may no longer be sent for other reasons. */
 export const NO_SENDER_DOMAIN = 'the sender domain is no longer verified'
 
 export const CLEARED = 'its content was cleared by retention'
@@ -61,13 +62,16 @@ export const CLEARED = 'its content was cleared by retention'
 export const NOT_KEPT =
   'mail of the server to its users is not kept; its recipient can ask for a new link'
 
-/** `domain` is undefined once the project has no such verified domain. */
+/**
+ * The project and domain of a sender. `domain`: undefined if the project no longer has this domain
+ * verified.
+ */
 type SenderFacts = { project: Project | undefined; domain: SenderDomain | undefined }
 
 type BatchContext = {
   held: ReadonlySet<string>
   stopped: StoppedCampaigns
-  /** By project. */
+  /** The fences that are not settled yet, by project. */
   fences: ReadonlyMap<string, UnsettledFence>
 }
 
@@ -216,7 +220,10 @@ function isToOther({ variables, workflowExecutionId }: ClaimedEmail): boolean {
   return workflowExecutionId !== null && variables?.reader !== undefined
 }
 
-/** Mail of a campaign that is being sent waits with its campaign, or was resumed with it. */
+/**
+ * Whether a fence holds the email. Mail of a campaign that is being sent is an exception: it waits
+ * with its campaign, or was resumed with it.
+ */
 function isFenced(
   fences: BatchContext['fences'],
   { projectId, campaignId, createdAt }: ClaimedEmail,

@@ -22,7 +22,7 @@ import type { QueueNotifier } from '../queue/notifier.ts'
 import { putBackEmails } from '../queue/put-back.ts'
 
 const GATHER_MS = 5
-/** The shortest time between two batches, unless the second is full. */
+/** The least time between two batches, unless the second one is full. */
 const BUSY_GATHER_MS = 20
 const MAX_GATHERED = 250
 const RECORD_RETRY_MS = 1_000
@@ -30,7 +30,8 @@ const RECORD_RETRY_MS = 1_000
 const RESULTS_PER_WRITE = 50
 
 /**
- * The same time for which mail must be overdue before it is given up untried (`queue/give-up.ts`).
+ * A jump of the clock ahead is believed after this time: as long as mail must be overdue before it
+ * is given up untried (`queue/give-up.ts`).
  */
 const BELIEVED_AFTER_MS = 10 * MINUTE_MS
 
@@ -136,7 +137,7 @@ export async function recordResults(
   inFlight: InFlight,
   results: readonly DeliveryResult[],
 ): Promise<void> {
-  // The claims that follow this notification share the commit.
+  // The notification comes before the write, so that the claims that it causes share the commit.
   deps.queueNotifier.notify('capacity')
   const known = results.flatMap((result) => {
     const email = inFlight.get(result.emailId)
@@ -151,8 +152,8 @@ export async function recordResults(
 }
 
 /**
- * A deferral without a connection is not the decision of a receiver, so the fuse does not count it
- * as tried.
+ * Whether the attempt reached a verdict, so that the fuse counts the email as tried. A deferral
+ * without a connection is no decision of a receiver.
  */
 function hasVerdict({ result }: KnownResult): boolean {
   if (result.kind !== 'attempted') return false
@@ -183,7 +184,10 @@ async function recordSome(
   forget(inFlight, known)
 }
 
-/** Keeps the new entry of an email that was put back and has been claimed again meanwhile. */
+/**
+ * Removes emails from those in flight, unless an email was put back and has been claimed again
+ * meanwhile: then its new entry stays.
+ */
 function forget(inFlight: InFlight, known: readonly KnownResult[]): void {
   for (const { email } of known) if (inFlight.get(email.id) === email) inFlight.delete(email.id)
 }

@@ -16,8 +16,8 @@ import type { Base } from '../../../ground/base.ts'
 const PAGE = 100
 
 /**
- * A readable text is a JSON object, a sealed one is base64. The first condition is that of the
- * index.
+ * Lists emails whose variables are still readable: a readable text is a JSON object, a sealed one
+ * is base64. The first condition is that of the index.
  */
 const listReadable = statement((db) =>
   db

@@ -115,7 +115,7 @@ export async function loadTexts(
   return texts
 }
 
-/** The columns that subject and body are rendered from. */
+/** The columns of an email that subject and body are rendered from. */
 type RenderedRow = Pick<
   SourceRow,
   | 'id'
@@ -137,14 +137,14 @@ type RenderParts = {
 
 type SourceParts = RenderParts & { email: SourceRow }
 
-/** The parts of a rendering, without the columns that only the page links need. */
+/** The parts that a text is rendered from, without the columns that only the page links need. */
 type Rendered = Omit<RenderParts, 'email'> & {
   email: Omit<RenderedRow, 'id' | 'digest' | 'workflowExecutionId'>
 }
 
 type Pages = ReturnType<typeof pageUrls> | undefined
 
-/** Page links that act for nobody. */
+/** The subject of page links that act for nobody. */
 const NOBODY = { contactId: undefined, emailId: undefined, digest: undefined }
 
 /** Makes the source of the preview of an email. */
@@ -195,7 +195,10 @@ export function toSource(
   }
 }
 
-/** Only the operator controls the smarthost: headers for it are removed from every email. */
+/**
+ * Returns the headers to send. Only the operator controls the smarthost, so headers that steer it
+ * are removed.
+ */
 function headersFor({ config }: Pick<Base, 'config'>, { headers }: SourceRow) {
   if (headers === null || config.delivery.mode !== 'relay') return headers
   return removeSmarthostHeaders(headers)
@@ -313,7 +316,10 @@ function unsubscribeMailbox(
   return `${createUnsubscribeLocalPart(key, emailId, digest)}@${domain}`
 }
 
-/** Mailbox providers call the URL from outside, and over HTTPS only (RFC 8058). */
+/**
+ * Whether mailbox providers can call the one-click URL: they call from outside, and over HTTPS only
+ * (RFC 8058).
+ */
 function isOneClickPossible(baseUrl: string): boolean {
   return baseUrl.startsWith('https:') && !LOOPBACK.test(baseUrl)
 }
@@ -324,7 +330,10 @@ function localeOf(values: Record<string, unknown>): string | null {
   return typeof values.locale === 'string' ? values.locale : null
 }
 
-/** campaign or template : project : kind of mail : sender, the format of Gmail's feedback loop. */
+/**
+ * Returns the identifier for Gmail's feedback loop, in its format:
+ * `campaign or template:project:kind of mail:sender`.
+ */
 function feedbackId(email: SourceRow): string {
   const { campaignId, templateId, projectId, sourceType, contentClass } = email
   const kind = contentClass === 'MARKETING' ? 'marketing' : sourceType.toLowerCase()

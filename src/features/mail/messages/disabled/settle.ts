@@ -1,9 +1,10 @@
 /**
  * Brings the mail of projects in line with whether they may send (`mail-fate.ts`), in short
- * transactions: mail of a project that was disabled for its reputation is put aside, in state `paused`
- * and without a campaign; it is due again when the project is enabled, and fails after 72 hours. Mail
- * of a project that was disabled for another reason, is being reset or was deleted fails at once. All of
- * it is found in the database, so a server that was killed goes on where it stopped.
+ * transactions: mail of a project that was disabled for its reputation is put aside, in state
+ * `paused` and without a campaign; it is due again when the project is enabled, and fails after 72
+ * hours. Mail of a project that was disabled for another reason, is being reset or was deleted
+ * fails at once. The mail to move is found in the database, so a server that was killed goes on
+ * where it stopped.
  *
  * Mail that comes into the queue later, such as what was being sent, is refused when it is claimed.
  */
@@ -37,15 +38,18 @@ type SettleDeps = Pick<Base, 'store' | 'directory' | 'counters' | 'now' | 'log'>
 type Disabled = RowOf<typeof listDisabled>
 type Queued = RowOf<typeof listQueuedOfProjects>
 
-/** The disabled projects whose mail was looked for, and when, on the monotonic clock. */
+/**
+ * The disabled projects (as JSON) for which the queue was searched last, and the time of that
+ * search on the monotonic clock.
+ */
 type Emptied = { projects: string; at: number }
 
 const PACE: Pace = { first: 50, max: 1_000, batchMs: 8, rest: { times: 2 } }
-/** Row numbers that one pass over the queue returns. */
+/** The maximum number of rows that one pass over the queue returns. */
 const PAGE = 20_000
 const NEVER: Emptied = { projects: '', at: Number.NEGATIVE_INFINITY }
 
-/** Settles at the start, when the directory changes, and each minute. */
+/** Starts the loop that settles mail at the start, when the directory changes, and each minute. */
 export function startSettlingDisabled(deps: SettleDeps): Loop {
   let emptied = NEVER
   return startLoop({
@@ -97,7 +101,10 @@ async function release(
   })
 }
 
-/** Each pass over the queue finds the mail that the pass before has left. */
+/**
+ * Moves the mail of disabled projects out of the queue, in passes: each finds the mail that the
+ * pass before has left.
+ */
 async function emptyQueue(
   deps: SettleDeps,
   disabled: readonly Disabled[],
@@ -125,7 +132,10 @@ async function emptyQueue(
   await settleInPasses({ list, move }, signal)
 }
 
-/** The project may have been enabled since it was listed. */
+/**
+ * Moves mail as the present state of its project says: the project may have been enabled since it
+ * was listed.
+ */
 async function moveSome(
   deps: SettleDeps,
   tx: Tx,

@@ -25,9 +25,7 @@ const standing = {
   deletedAt: projects.deletedAt,
 }
 
-/**
- * Disabled projects, except those that are being reset, deleted or fenced.
- */
+/** Lists disabled projects, except those that are being reset, deleted or fenced. */
 export const listDisabled = statement((db) =>
   db
     .select(standing)
@@ -45,7 +43,7 @@ export const findStanding = statement((db) =>
     .where(sql`${projects.id} = ${parameter('projectId')}`),
 )
 
-/** The row numbers of mail in the queue. `projectIds`: JSON text. */
+/** Lists the row numbers of the projects' mail in the queue. `projectIds`: a JSON list. */
 export const listQueuedOfProjects = statement<{ number: number; projectId: string }>(
   () => sql`select ${rowNumber()} as number, project_id as "projectId"
     from emails ${indexedBy('emails_ready')}
@@ -69,7 +67,10 @@ export const listEndingQueued = statement((db) =>
   db.select(endingColumns).from(emails).where(isQueued),
 )
 
-/** The shelves are named one by one, because SQLite seeks no further than a range. */
+/**
+ * The shelves are named one by one: with a range of shelves, SQLite would not seek by the columns
+ * of the index that follow.
+ */
 const isParkedOfProject = sql`project_id = ${parameter('projectId')} and ${isParked}
   and ${onShelves('held', 'paused', 'pausedUntried')}`
 
@@ -87,10 +88,10 @@ function listParked(condition: SQL) {
 }
 
 export const listAllParked = listParked(sql`true`)
-/** Mail that was put aside, without mail of campaigns. */
+/** Lists mail that was put aside, without mail of campaigns. */
 export const listOwnParked = listParked(sql`campaign_id is null`)
 
-/** Enabled projects without a fence, with mail that was put aside. */
+/** Lists the enabled projects without a fence that have mail put aside. */
 export const listReleasable = statement<{ projectId: string }>(
   () => sql`select parked.id as "projectId" from (${parkedProjects()}) as parked
     join projects on projects.id = parked.id and projects.is_disabled = 0

@@ -1,5 +1,6 @@
 /**
- * Facts about an id that `queue show` prints: the email with its attempts and reports, or the kind of the row that has the id.
+ * Finds what `queue show` prints about an id: the email with its attempts and reports, or the kind
+ * of another row that has the id.
  */
 import { type AppError, notFound } from '../../../../base/errors.ts'
 import { classifyReply } from '../../../../formats/replies/classify-reply.ts'
@@ -23,7 +24,7 @@ import type { Base } from '../../../ground/base.ts'
 
 export type EmailHistory = { email: Email; attempts: Attempt[] }
 
-/** `address`: of a contact. */
+/** A row that is no email. `address`: the address of a contact. */
 type OtherKind = { kind: string; address?: string }
 
 const TABLES = [
@@ -40,7 +41,7 @@ type Refusal = Pick<Attempt, 'class' | 'host' | 'replyCode' | 'enhancedCode' | '
 
 const JUDGEMENTS: readonly BounceReason[] = ['blocked', 'authfailure']
 
-/** `attempts`: oldest first. @throws AppError RESOURCE_NOT_FOUND */
+/** Loads an email with its attempts, oldest first. @throws AppError RESOURCE_NOT_FOUND */
 export async function loadEmailHistory(
   { store }: Pick<Base, 'store'>,
   id: string,

@@ -14,15 +14,15 @@ import { explainEmail } from './explain.ts'
 import type { ExplainedEmail, Explanation, LastAttempt, LiveFacts } from './facts.ts'
 import { findLiveStatus, type LiveDeps, type LiveStatusQuery } from './live-status.ts'
 
-/** Called only if some of the emails have not ended. */
+/** Asks the running server about mail; called only if some of the emails have not ended. */
 export type FindLiveState = (question: LiveStatusQuery) => Promise<LiveFacts>
 
 /** Up to this number, emails are looked up on this thread instead of a scan thread. */
 const MAX_ON_THIS_THREAD = 10
 
 /**
- * The server looks up the progress of at most this many emails: each is a query to a delivery
- * thread.
+ * The server looks up the progress of at most this many emails, because each look-up is a message
+ * to a delivery thread.
  */
 const MAX_PROGRESS = 100
 
@@ -73,7 +73,7 @@ export const listSuppressionsOf = statement((db) =>
     ),
 )
 
-/** The first email in flight for each domain: the others wait for it. */
+/** Finds, for each domain, the first email in flight: due emails to the domain wait for it. */
 export const listAhead = statement<{ domain: string; id: string }>(
   () => sql`select recipient_domain as domain, min(id) as id from emails ${indexedBy('emails_leased')}
     where lease_until is not null
@@ -87,12 +87,10 @@ const SUPPRESSING_STATES = new Set(['bounced', 'suppressed'])
 
 const UNFINISHED_STATES = new Set(['queued', 'deferred', 'held', 'paused', 'sending'])
 
-/**
- * The explanation of these states says whether the email can be retried, or waits for its campaign.
- */
+/** States whose explanation says whether the email can be retried, or waits for its campaign. */
 const ASKED_STATES = new Set(['queued', 'deferred', 'failed', 'held', 'paused'])
 
-/** About emails in these states, the server knows no more than the database. */
+/** States in which the running server knows no more about an email than the database. */
 const PARKED_STATES = new Set(['held', 'paused'])
 
 type SuppressionFacts = Pick<Suppression, 'reason' | 'source' | 'createdAt'>
@@ -149,7 +147,7 @@ export function findLiveStateForProject(deps: LiveDeps): FindLiveState {
   }
 }
 
-/** The emails in flight, by domain, that due emails wait for. */
+/** Finds, by domain, the emails in flight that due emails wait for. */
 async function findAhead(
   reader: Reader,
   emails: readonly ExplainedEmail[],
@@ -168,7 +166,7 @@ async function findLastAttempts(
 ): Promise<Map<string, LastAttempt>> {
   const ids = emails.filter(
     ({ attemptCount, state }) =>
-      // An interrupted attempt is not counted.
+      // The count leaves out an interrupted attempt, after which the state is `deferred`.
       attemptCount > 0 || state === 'deferred' || !UNFINISHED_STATES.has(state),
   )
   if (ids.length === 0) return new Map()

@@ -129,7 +129,10 @@ function explainBackOff(
   }
 }
 
-/** An untried email stores the reason of its site, which may be a reply to another email. */
+/**
+ * Whether the email's own reason is that of its site: an untried email stores the reason of its
+ * site, which may be a reply to another email.
+ */
 function isReasonOfSite(
   { email, last }: Pick<EmailFacts, 'email' | 'last'>,
   { cause }: SiteStatus,
@@ -139,7 +142,7 @@ function isReasonOfSite(
   return email.error?.endsWith(cause.text) === true
 }
 
-/** Why the email is not delivered yet; '' if no reason is known. */
+/** Says why the email is not delivered yet; '' if no reason is known. */
 function describeLast(email: EmailFacts['email'], last: EmailFacts['last']): string {
   if (last === null) return describeUntried(email)
   if (isInterrupted(last)) return PROCESS_ENDED
@@ -216,7 +219,10 @@ function describeFull(
   return `It is due and waits for capacity at ${name}: ${others} in flight over ${open}.${trouble}`
 }
 
-/** The claim has set the time of the next attempt, which is void if this attempt lasts longer. */
+/**
+ * Explains mail that is being sent. The claim has set the time of the next attempt; this time means
+ * nothing if the running attempt lasts longer.
+ */
 export function explainSending({ email, live, now }: EmailFacts): Explanation {
   const { retryAt } = email
   const nextAttemptAt = retryAt !== null && retryAt > now ? retryAt : null
@@ -240,7 +246,7 @@ function describeStep(
   return `${phrase} since ${formatSecond(since)}`
 }
 
-/** A description for each step of `DeliveryProgress`. */
+/** By step of `DeliveryProgress`, the words that describe it. */
 const STEP_PHRASES: Record<string, (peerName: string) => string> = {
   dns: (peerName) => `looking up the mail servers of ${peerName} in the DNS`,
   waiting: (peerName) => `waiting for a free connection to ${peerName}`,

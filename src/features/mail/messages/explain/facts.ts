@@ -52,12 +52,12 @@ export type LiveFacts =
 
 export type EmailFacts = Retryable & {
   email: ExplainedEmail
-  /** The hold of its recipient domain. */
+  /** The operator's hold of the email's recipient domain. */
   hold: Hold | null
-  /** The suppression of its recipient in its project. */
+  /** The suppression of the recipient's address in the email's project. */
   suppression: Pick<Suppression, 'reason' | 'source' | 'createdAt'> | null
   last: LastAttempt | null
-  /** The id of the first email to its domain that is in flight. */
+  /** The id of the first email in flight to the same domain. */
   ahead: string | null
   live: LiveFacts
   now: number

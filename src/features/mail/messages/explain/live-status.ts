@@ -18,20 +18,26 @@ export type LiveStatusQuery = {
 
 export type LiveSite = {
   site: string
-  /** Null while the site is unknown. */
+  /** Null if the server keeps no facts about the site, as when no mail went there lately. */
   status: SiteStatus | null
-  /** Whether the site can take an email of the class now. A server of an older version omits it. */
+  /**
+   * By class, whether the site can take an email now. A server of an older version omits this
+   * property.
+   */
   hasCapacity: { [queueClass: number]: boolean }
-  /** The projects for whose mail to the site no connection is free. A server of an older version omits it. */
+  /**
+   * The projects for whose mail to the site no connection is free. A server of an older version
+   * omits this property.
+   */
   lackedBy?: readonly string[]
 }
 
 type LiveProject = ThrottleStatus & {
-  /** Whether the project's share of the server allows an email of the class. */
+  /** By class, whether the project's share of the server allows another email. */
   hasCapacity: { [queueClass: number]: boolean }
 }
 
-/** By domain, project and email id; a JSON value. */
+/** The sites by recipient domain, projects by id, and progress by email id; a JSON value. */
 export type LiveStatus = {
   sites: Record<string, LiveSite>
   projects: Record<string, LiveProject>

@@ -7,7 +7,7 @@ import type { LastAttempt } from './facts.ts'
 
 const MAX_QUOTED = 400
 
-/** Why the last attempt failed, by class of the reply. */
+/** By class of the reply, a sentence on why the last attempt failed. */
 const FAILURES: Record<string, (host: string) => string> = {
   greylist: (host) => `${host} asks for another attempt later (greylisting)`,
   throttle: (host) => `${host} is limiting the rate of mail from this server for now`,
@@ -22,7 +22,7 @@ const FAILURES: Record<string, (host: string) => string> = {
   dns: (host) => `The mail servers of ${host} could not be looked up in the DNS`,
 }
 
-/** Why the last attempt did not deliver the email: `mx.dest.test said: 451 4.3.2 busy.` */
+/** Says why the last attempt did not deliver the email: `mx.dest.test said: 451 4.3.2 busy.` */
 export function describeFailure(last: LastAttempt, domain: string): string {
   const host = last.host ?? displayDomain(domain)
   const meaning = FAILURES[last.class ?? '']
@@ -55,7 +55,7 @@ export function quote(text: string): string {
   return characters.length <= MAX_QUOTED ? line : `${characters.slice(0, MAX_QUOTED).join('')}…`
 }
 
-/** Whether the site is blocked or its rate lowered. */
+/** Whether nothing is sent to the site now, or its rate is lowered. */
 export function isRestricted({ blockedUntil, messagesPerMinute }: SiteStatus): boolean {
   return blockedUntil !== null || messagesPerMinute !== null
 }

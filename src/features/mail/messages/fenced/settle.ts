@@ -1,11 +1,12 @@
 /**
  * Puts the mail aside that waited when a fence was set, in state `paused`. Its give-up clock stands
- * meanwhile, and `messages/disabled/settle.ts` and `campaigns/settle-stopped.ts` make it due again when
- * the fence is gone. All of it is found in the database, so a server that was killed goes on where it
- * stopped.
+ * meanwhile, and `messages/disabled/settle.ts` and `campaigns/settle-stopped.ts` make it due again
+ * when the fence is gone. The mail to put aside is found in the database, so a server that was
+ * killed goes on where it stopped.
  *
- * A fence is settled when no such mail is left: what is due from then on was accepted later, or a person
- * wants it. Until then delivery puts aside what it claims (`delivery/prepare.ts`).
+ * A fence is settled when no such mail is left: mail that is due from then on was accepted after
+ * the fence, or a person made it due. Until then delivery puts aside the mail that it claims
+ * (`delivery/prepare.ts`).
  */
 import { MINUTE_MS, SECOND_MS } from '../../../../base/clock.ts'
 import { describeError } from '../../../../base/errors.ts'
@@ -28,12 +29,12 @@ type Deps = Pick<Base, 'store' | 'directory' | 'now'>
 const PACE: Pace = { first: 50, max: 1_000, batchMs: 8, rest: { times: 2 } }
 /** The pace when no other writes wait, because no server runs. */
 const ALONE: Pace = { rows: 2_000, rest: 'none' }
-/** Row numbers that one pass over the queue returns. */
+/** The maximum number of rows that one pass over the queue returns. */
 const PAGE = 20_000
 
 /**
- * Settles at the start, when the directory changes, each minute, and each second while mail from
- * before a fence is being sent.
+ * Starts the loop that settles fences: at the start, when the directory changes, each minute, and
+ * each second while mail from before a fence is being sent.
  */
 export function startSettlingFenced(deps: Deps & Pick<Base, 'log'>): Loop {
   return startLoop({
@@ -55,9 +56,9 @@ type SettleOptions = {
 }
 
 type Settled = {
-  /** Emails that were put aside. */
+  /** The number of emails that were put aside. */
   moved: number
-  /** Whether emails that were claimed before the fence are being sent: these may be due again. */
+  /** Whether emails from before the fence are being sent: a deferred one is due again. */
   isSending: boolean
 }
 
@@ -65,7 +66,8 @@ export async function settleFenced(deps: Deps, options: SettleOptions = {}): Pro
   const { store } = deps
   if ((await store.read.find(findUnsettled)) === undefined) return { moved: 0, isSending: false }
   const generation = (await findGeneration(store.read))?.number ?? 0
-  // Asked first: an email that is being sent now may be due again before the queue has been read.
+  // The question comes before the queue is read: an email that is being sent now may be due again
+  // by the time of the answer.
   const isSending = (await store.scan.find(findFencedSending)) !== undefined
   const list = async () => [await store.scan.list(listQueuedOfFence, { limit: PAGE })]
   const moved = await settleInPasses(

@@ -5,7 +5,10 @@ import { emails } from '../../../../store/schema/messages.ts'
 import { parameter, statement } from '../../../../store/statement.ts'
 import { aside } from '../queue/aside.ts'
 
-/** Mail of a campaign that is being sent waits with its campaign, or was resumed with it. */
+/**
+ * The email belongs to a campaign that is being sent. A fence does not hold such mail: it waits
+ * with its campaign, or was resumed with it.
+ */
 const isOfSending = sql`exists (select 1 from campaigns
   where campaigns.id = emails.campaign_id and campaigns.status = 'SENDING')`
 
@@ -23,7 +26,7 @@ export const findUnsettled = statement<{ found: number }>(
   () => sql`select 1 as found from fences where is_settled = 0 limit 1`,
 )
 
-/** The row numbers of mail in the queue that is to be put aside. */
+/** Lists the row numbers of mail in the queue that is to be put aside. */
 export const listQueuedOfFence = statement<{ number: number; projectId: string }>(
   () => sql`select ${rowNumber()} as number, project_id as "projectId"
     from emails ${indexedBy('emails_ready')}
@@ -41,7 +44,7 @@ export const putAsideFenced = statement((db) =>
     ),
 )
 
-/** Mail that was claimed before the fence: it may be due again. */
+/** Finds whether mail from before the fence is being sent, which may be due again. */
 export const findFencedSending = statement<{ found: number }>(
   () => sql`select 1 as found from emails ${indexedBy('emails_leased')}
     where lease_until is not null and ${isUnsettled} and not ${isOfSending} limit 1`,

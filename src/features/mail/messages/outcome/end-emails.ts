@@ -25,7 +25,9 @@ export type EmailEnd =
 
 export type Ending = { email: EndedEmail & Pick<Email, 'state'>; end: EmailEnd }
 
-/** The end of an email that no attempt was planned for. `at`: the time of its acceptance. */
+/**
+ * The end of an email whose row was inserted in its final state. `at`: the time of its acceptance.
+ */
 type InsertedEnding = { email: Omit<EndedEmail, 'attemptCount'>; end: EmailEnd; at: number }
 
 /** The columns of an email that `endEmails` needs. */
@@ -83,7 +85,10 @@ export async function endEmails(
   return ended.length
 }
 
-/** Returns the number of attempts without the one that the claim counted and that was not made. */
+/**
+ * Returns the number of attempts that were made: the claim of an email that is being sent has
+ * counted one that was not.
+ */
 function attemptsOf({ state, attemptCount }: Ending['email']): number {
   return state === 'sending' ? attemptCount - 1 : attemptCount
 }
@@ -94,7 +99,10 @@ function endEvent(email: EmailOfEvent, end: EmailEnd, at: number) {
     : emailEvent(email, 'email.suppressed', { at })
 }
 
-/** The mark tells `features/ground/usage` that the email was never counted. */
+/**
+ * Makes the event of an email that ends with its acceptance. `atAcceptance` tells
+ * `features/ground/usage` that the email was never counted.
+ */
 function endAtAcceptance(email: EmailOfEvent, end: EmailEnd, at: number): NewEvent {
   const event = endEvent(email, end, at)
   return { ...event, data: { ...event.data, atAcceptance: true } }
@@ -109,7 +117,10 @@ function logEnd(
   logOutcome(deps, { email, outcome: end.state, attempts, reason })
 }
 
-/** Records the end of emails whose rows were inserted in their final state, uncounted. */
+/**
+ * Records the end of emails whose rows were inserted in their final state, and which were not
+ * counted for usage.
+ */
 export async function recordEnded(
   deps: Deps,
   tx: Tx,

@@ -62,7 +62,10 @@ export type BounceType = 'Permanent' | 'Undetermined'
 /** The columns that an event of an email needs. */
 export type EmailOfEvent = Pick<Email, 'id' | 'projectId' | 'contactId'>
 
-/** The columns of an email that its claim returns. */
+/**
+ * The facts about an email that decide how its outcome is written: whether it leaves a shelf, or is
+ * sealed.
+ */
 export type ShelvedEmail = Pick<Email, 'id' | 'campaignId'> & { isSealed: boolean }
 
 type EmailEvent = NewEvent & { data: Record<string, unknown> | null }
@@ -76,7 +79,7 @@ type LoggedOutcome = {
     Email['state'],
     'delivered' | 'relayed' | 'bounced' | 'failed' | 'suppressed' | 'deferred'
   >
-  /** The class of the deciding reply, as `queue show` prints it. */
+  /** The class of the reply that decided, as `queue show` prints it. */
   class?: string | null
   site?: string | null
   reply?: Codes | null
@@ -94,7 +97,7 @@ export type EmailTransition = Pick<
   'status' | 'error' | 'dueAt' | 'sentAt' | 'deliveredAt' | 'bouncedAt' | 'providerId'
 > & {
   state: LoggedOutcome['outcome']
-  /** Counts for the retry delay. */
+  /** Whether the attempt counts as failed, so that the next retry delay is longer. */
   isFailure: boolean
   bounceType: BounceType
   failureReason: FailureReason
@@ -102,7 +105,7 @@ export type EmailTransition = Pick<
 
 export type Settlement = {
   email: EmailOfEvent & ShelvedEmail
-  /** As rendered. */
+  /** The subject as it was rendered. */
   subject: string
   transition: EmailTransition
 }
@@ -110,7 +113,10 @@ export type Settlement = {
 const MAX_REASON_LENGTH = 200
 
 const notLeased = { retryAt: sql`null`, leaseUntil: sql`null` }
-/** The columns of the queue in a final state. Its shelf depends on the state. */
+/**
+ * The columns of the queue in every final state. The shelf is not among them, because it depends on
+ * the state.
+ */
 export const atRest = {
   ...notLeased,
   dueAt: sql`null`,
@@ -184,7 +190,7 @@ export async function settleAttempts(
   return isSettled
 }
 
-/** Only the first outcome of an email counts, whichever statement writes it. */
+/** Returns the first outcome of each email: only this one counts, whichever statement writes it. */
 function firstOfEach(settlements: readonly Settlement[]): readonly Settlement[] {
   const seen = new Set<string>()
   for (const { email } of settlements) seen.add(email.id)
@@ -200,7 +206,10 @@ function isPlain({ email }: Settlement): boolean {
   return email.campaignId === null && !email.isSealed
 }
 
-/** SQLite would keep a lone surrogate from JSON, which is not valid text. */
+/**
+ * Makes a row of `settleDelivered`. The subject is made well-formed: SQLite would keep a lone
+ * surrogate from JSON, which is not valid text.
+ */
 function deliveredRow({ email, subject }: Settlement) {
   return [email.id, subject.toWellFormed()]
 }

@@ -52,7 +52,7 @@ export type AttemptRecord = {
   /** The site of the attempt. */
   site: string
   outcome: AttemptOutcome
-  /** As rendered; null if the message was not rendered. */
+  /** The subject as it was rendered; null if the message was not rendered. */
   subject: string | null
   /** The faults that rendering found in the templates of the email. */
   faults: readonly StoredFault[]
@@ -67,7 +67,10 @@ type Deps = Pick<Base, 'config' | 'counters' | 'now' | 'log'> & {
   knownDomains: KnownDomains
 }
 
-/** `lagMs`: how far the clock has jumped ahead of the steady time. */
+/**
+ * The time of a record. `lagMs`: how far the clock of the machine has jumped ahead of the steady
+ * time.
+ */
 type Instant = { at: number; lagMs: number }
 
 type SettledRecord = { record: AttemptRecord; transition: EmailTransition }
@@ -140,7 +143,9 @@ export function retryDelayMs(
   return Math.round(step * (1 - JITTER + random() * 2 * JITTER))
 }
 
-/** The records of emails that a report ended before the outcome of their session was recorded. */
+/**
+ * Finds the records of emails that a report ended before the outcome of their session was recorded.
+ */
 async function findOvertaken(tx: Tx, records: readonly AttemptRecord[]): Promise<AttemptRecord[]> {
   const overtaken: AttemptRecord[] = []
   for (const record of records) {
@@ -184,7 +189,10 @@ function notifyWhenDue(
   if (dueAt !== null) queueNotifier.notify({ queueClass, domain, projectId, dueAt })
 }
 
-/** The id of an email contains the time of its acceptance. */
+/**
+ * Counts an attempt, and observes its duration and that of a delivery since acceptance, whose time
+ * is in the id of the email.
+ */
 function observe(
   { counters }: Pick<Deps, 'counters'>,
   { record: { email, outcome } }: SettledRecord,
@@ -272,12 +280,16 @@ function deferral(
   const ownDelayMs = retryDelayMs(config.delivery.retrySchedule, email.failureCount)
   const delayMs = Math.max(ownDelayMs, outcome.verdict?.retryAfterMs ?? 0)
   const latest = Math.max(email.giveUpAt, at + 1_000)
-  // An attempt that began past the give-up time, by a clock that has jumped, is not the last one.
+  // If the clock has jumped, an attempt that only seemed to begin past the give-up time is not the
+  // last one.
   const dueAt = startedAt < email.giveUpAt ? Math.min(at + delayMs, latest) : at + delayMs
   return { state: 'deferred', status: 'PENDING', dueAt, isFailure }
 }
 
-/** The queue id in a smarthost's reply, such as `250 2.0.0 Ok: queued as 4F2C91` or an SES message id. */
+/**
+ * Returns the queue id that a smarthost's reply names, such as 4F2C91 in
+ * `250 2.0.0 Ok: queued as 4F2C91`, or an SES message id.
+ */
 function providerIdOf({ reply }: AttemptOutcome): string | null {
   if (reply === null) return null
   const named =

@@ -76,8 +76,8 @@ export async function recordReports(
   for (const report of reports) {
     if (report.type === 'bounce') {
       bounces.push(report)
-      // A strike depends on deliveries, and a later bounce may end a delivery: so the strike is
-      // recorded first.
+      // The strikes count from the last delivery on, and a bounce in a later report may undo that
+      // delivery. So the strike is recorded before later reports.
       if (report.verdict.isStrike) await recordWaiting()
     } else {
       await recordWaiting()

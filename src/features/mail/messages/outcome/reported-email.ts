@@ -10,10 +10,13 @@ import { countEmailAgain, type UsageDeps } from '../../../ground/usage/count.ts'
 import type { ReportedReply } from './write-report.ts'
 
 export type EmailReport =
-  /** The action field says failed; the status code may be of any class. */
+  /**
+   * The email was not delivered: the action field says `failed`, whatever the class of the status
+   * code.
+   */
   | ({ type: 'bounce'; verdict: ReplyVerdict } & ReportFacts)
   | ({ type: 'delay' } & ReportFacts)
-  /** Relayed mail has arrived. */
+  /** An email that was relayed has arrived. */
   | { type: 'delivery'; emailId: string }
   | { type: 'complaint'; emailId: string; feedbackType: string | null }
 
@@ -22,7 +25,7 @@ type ReportFacts = {
   emailId: string
   /** The remote server's reply, if the report quotes it. */
   reply?: ReportedReply | null
-  /** One line, control bytes escaped, bounded. */
+  /** The diagnostic as one line of limited length, with control bytes escaped. */
   diagnostic: string
   reportingMta?: string | null
   /** The recipient, as the report names it. */
@@ -67,7 +70,10 @@ export async function listReportedEmails(
   return new Map(rows.map((row) => [row.id, row]))
 }
 
-/** BOUNCED and COMPLAINED are terminal; an email that was never sent cannot bounce. */
+/**
+ * Whether reports no longer change the email: BOUNCED and COMPLAINED are terminal, and an email
+ * that was never sent cannot bounce.
+ */
 export function isOver(email: ReportedEmail): boolean {
   return !wasSent(email) || email.state === 'bounced' || email.status === 'COMPLAINED'
 }
@@ -77,8 +83,9 @@ export function wasSent({ state }: ReportedEmail): boolean {
 }
 
 /**
- * Hides the digits of all secrets that a report about mail of the server to its users may quote:
- * the mail is final, so its secrets are no longer known.
+ * Hides every run of 16 or more hexadecimal digits in a report about mail of the server to its
+ * users, because it may be a secret that the report quotes. The mail is final, so its secrets are
+ * no longer known.
  */
 export function shownReport<Report extends EmailReport>(
   { isPlatform }: ReportedEmail,
@@ -104,7 +111,10 @@ export function factsOf({
   return { reply, error, host, finalRecipient: rest.finalRecipient ?? null }
 }
 
-/** The use of an email that failed was given back; the report proves that it was sent all the same. */
+/**
+ * Counts an email that failed for usage again: a failure is taken off the usage, but the report
+ * proves that the email was sent all the same.
+ */
 export async function countIfFailed(
   deps: UsageDeps,
   tx: Tx,

@@ -13,10 +13,10 @@ import { oldRows, type Retention } from '../../../../work/retention.ts'
 type NewStrike = {
   projectId: string
   contactId: string
-  /** As stored in the email's row. */
+  /** The address as the email's row stores it. */
   address: string
   emailId: string
-  /** A reason as `bounce inspect` prints it. */
+  /** The reason of the refusal, as `bounce inspect` prints it. */
   reason: string
   at: number
 }
@@ -39,7 +39,10 @@ const insertStrike = statement((db) =>
     .onConflictDoNothing(),
 )
 
-/** Does not find an email that bounced after its 250, because its status is another one. */
+/**
+ * Finds the last delivery to a contact. An email that bounced after its 250 has another status, so
+ * it does not count.
+ */
 export const findLastDelivery = statement<{ at: number }>(
   () => sql`select delivered_at as at from emails
     where contact_id = ${parameter('contactId')}

@@ -32,7 +32,7 @@ export type BounceSuppression = {
   projectId: string
   contactId: string
   address: string
-  /** In A-labels. */
+  /** The domain of the address, in A-labels. */
   domain: string
   reason: Extract<SuppressionReason, 'HARD_BOUNCE' | 'STRIKES'>
   /** One line, for operators. */
@@ -45,7 +45,7 @@ export type BounceSuppression = {
 type Refusal = {
   email: Pick<Email, 'id' | 'projectId' | 'contactId' | 'recipient' | 'recipientDomain'>
   verdict: Pick<ReplyVerdict, 'isHard' | 'isStrike' | 'reason'>
-  /** The refusal as one line, for operators. */
+  /** The refusal, as one line for operators. */
   source: string
   at: number
 }
@@ -54,7 +54,10 @@ type Deps = { fuse: Fuse }
 
 const RECHECK_AFTER_MS = DAY_MS
 
-/** The cause `fuse` stays; the fuse may take over a suppression held for its domain. */
+/**
+ * Holds a suppression. A suppression that is already held for the fuse stays so; one that is held
+ * for its domain becomes one of the fuse if the fuse blows.
+ */
 const insertHeld = statement((db) =>
   db
     .insert(heldSuppressions)
@@ -100,7 +103,8 @@ export async function suppressReportedBounces(tx: Tx, refusals: readonly Refusal
   if (first === undefined) return
   await suppressReported(tx, found.map(toRow))
   for (const [projectId, ofProject] of Map.groupBy(found, (each) => each.projectId)) {
-    // The first bounce of an address is the reason for its suppression.
+    // The rows are read from the last to the first, so that the first bounce of an address is the
+    // reason for its suppression.
     const addresses = new Map(ofProject.toReversed().map((each) => [each.address, each.emailId]))
     await unsubscribeAddresses(tx, { projectId, addresses, reason: 'bounce', at: first.at })
   }

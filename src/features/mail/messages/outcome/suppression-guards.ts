@@ -54,7 +54,7 @@ const findHeld = statement<{ count: number; since: number | null }>(
 )
 
 export type KnownDomains = {
-  /** The domains that are not in the cache, without repeats. */
+  /** Lists the domains that are not in the cache, each once. */
   listNew(seen: readonly AttemptedEmail[]): string[]
   add(domains: readonly string[]): void
 }
@@ -106,7 +106,8 @@ export function createFuse(deps: Deps): Fuse {
   function recordHeld(cause: HeldCause): void {
     counters.add('pillarbox_suppressions_held_total', { cause })
     if (cause !== 'fuse') return
-    // A refresh under way may have read the rows before this one was inserted.
+    // A refresh under way may have read the rows before this one was inserted, so its result is
+    // void.
     changes += 1
     isBlown = true
     const isFirst = held === undefined
@@ -216,7 +217,7 @@ function createMinute(now: Base['now']) {
   }
 
   return {
-    /** One entry per second. */
+    /** Adds to the count of the current second. */
     addTried(count: number): void {
       const at = Math.floor(now() / 1000) * 1000
       const last = tries.at(-1)
@@ -227,7 +228,7 @@ function createMinute(now: Base['now']) {
       }
     },
     addSuppressed: (emailId: string) => void emails.set(emailId, now()),
-    /** Includes the suppression of this email. */
+    /** Returns the counts of the last minute, with the suppression of this email. */
     count(emailId: string) {
       prune()
       const suppressed = emails.size + (emails.has(emailId) ? 0 : 1)
@@ -239,7 +240,10 @@ function createMinute(now: Base['now']) {
   }
 }
 
-/** A smarthost accepts mail for any domain, so relayed mail proves nothing. */
+/**
+ * Whether an attempt shows that the recipient domain exists. A smarthost accepts mail for any
+ * domain, so relayed mail proves nothing.
+ */
 function showsDomainExists({ host, result }: AttemptedEmail['outcome']): boolean {
   if (result === 'relayed') return false
   return host !== null || result === 'deferred'

@@ -14,7 +14,7 @@ type NewSuppression = {
   projectId: string
   address: string
   reason: SuppressionReason
-  /** The cause, for operators: a reply, a command. */
+  /** The cause, as operators see it: a reply, or a command. */
   source: string
   /** Null for a suppression by the API or the command line. */
   emailId: string | null
@@ -47,7 +47,7 @@ const deleteHeld = statement((db) =>
     ),
 )
 
-/** Almost always, no suppression is held. */
+/** Asked before held suppressions are deleted one by one: almost always, none is held. */
 const findAnyHeld = statement<{ id: string }>(() => sql`select id from held_suppressions limit 1`)
 
 const setLaterReason = statement((db) =>
@@ -86,10 +86,13 @@ export async function suppress(tx: Tx, suppression: NewSuppression): Promise<boo
   return false
 }
 
-/** A bounce that another server reported: it is no decision of a person. */
+/**
+ * A suppression because of a bounce that another server reported, and so by no decision of a
+ * person.
+ */
 type ReportedSuppression = NewSuppression & { reason: 'HARD_BOUNCE' | 'STRIKES'; emailId: string }
 
-/** As `suppress`, for many addresses. */
+/** As `suppress`, for the bounces of many addresses. */
 export async function suppressReported(
   tx: Tx,
   suppressions: readonly ReportedSuppression[],

@@ -7,7 +7,10 @@ import { sql } from '../../../../store/drizzle.ts'
 import { parameter, statement } from '../../../../store/statement.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
 
-/** The bits of `emails.figures` for failed and for failed because the contact has unsubscribed. */
+/**
+ * Two bits of `emails.figures`: counted as failed, and counted as failed because the contact has
+ * unsubscribed.
+ */
 const FAILED_BITS = sql.raw('768')
 
 const isCounted = sql`id in ${listOf(parameter('ids'))} and campaign_id is not null

@@ -20,10 +20,10 @@ export type ReportResult = {
   at: number
   result: 'reported-bounced' | 'reported-delayed' | 'reported-delivered' | 'reported-complaint'
   class?: string
-  /** The remote server's reply, as far as the report quotes it. */
+  /** The reply of the server that refused the email, as far as the report quotes it. */
   reply?: ReportedReply | null
   error?: string | null
-  /** The reporting server. */
+  /** The server that sent the report. */
   host?: string | null
   /** The recipient that was not reached, as the report names it. */
   finalRecipient?: string | null
@@ -110,7 +110,9 @@ const setDelivered = statement((db) =>
 
 export type ReportedBounce = EmailOfReport & { error: string; bounceType: BounceType }
 
-/** Reports say that the emails were not delivered. `error`: the diagnostic of the report. */
+/**
+ * Records that emails were not delivered, as reports say. `error`: the diagnostic of the report.
+ */
 export async function bounceByReports(tx: Tx, bounces: readonly ReportedBounce[]): Promise<void> {
   const rows = bounces.map(({ email, at, error }) => ({ id: email.id, error, at }))
   await tx.executeEach(setBounced, rows)
@@ -121,21 +123,21 @@ export async function bounceByReports(tx: Tx, bounces: readonly ReportedBounce[]
   await appendEvents(tx, events.flat())
 }
 
-/** A report says that delivery is delayed: the state stays. */
+/** Records that a report announces a delay. The state stays. */
 export async function recordDelayEvent(tx: Tx, { email, at }: EmailOfReport): Promise<void> {
   const data = { bounceType: 'Transient', transientBounce: true }
   await appendEvents(tx, [emailEvent(email, 'email.bounce', { at, data })])
 }
 
-/** A report says that relayed mail has arrived. */
+/** Records that relayed mail has arrived, as a report says. */
 export async function deliverByReport(tx: Tx, { email, at }: EmailOfReport): Promise<void> {
   await tx.execute(setDelivered, { id: email.id, at })
   await appendEvents(tx, [emailEvent(email, 'email.delivery', { at })])
 }
 
 /**
- * The recipient complained. The complaint proves the delivery of an email whose outcome is not
- * recorded.
+ * Records that the recipient complained. If no outcome of the email is recorded yet, the complaint
+ * proves its delivery.
  */
 export async function complainByReport(
   tx: Tx,
@@ -184,8 +186,9 @@ function toRow(report: ReportResult) {
 }
 
 /**
- * A report proves that the email was sent, even if the outcome of its session is not recorded yet,
- * or was lost with the connection or the process.
+ * Returns the event `email.sent`, if it is missing. A report proves that the email was sent, even
+ * if the outcome of its session is not recorded yet, or was lost with the connection or the
+ * process.
  */
 function missingSentEvent({ email, at }: EmailOfReport): NewEvent[] {
   return email.sentAt === null ? [emailEvent(email, 'email.sent', { at })] : []

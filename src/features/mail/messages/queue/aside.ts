@@ -8,7 +8,7 @@ import { shelfOfPaused } from '../../../../store/shelves.ts'
 import { parameter } from '../../../../store/statement.ts'
 import type { QueueLane, QueueNotifier } from './notifier.ts'
 
-/** The values of an email that is put aside. */
+/** The columns to set when an email is put aside. */
 export const aside = {
   state: 'paused',
   shelf: shelfOfPaused(),

@@ -1,7 +1,8 @@
 /**
- * Claims emails of many lanes: a plan of the lanes and of the number of emails from each; one statement for each
- * limit that leases the due emails; and one for all lanes that finds when each is due next. A claim returns all
- * columns that the delivery needs, so that the row is not read again.
+ * Claims emails of many lanes. A plan says from which lanes, and how many emails at most from each.
+ * For each of these limits, one statement leases the due emails of its lanes. One more statement
+ * finds when each lane is due next. A claim returns all columns that the delivery needs, so that
+ * the row is not read again.
  */
 
 import type { QueueClass } from '../../../../base/queue-class.ts'
@@ -27,7 +28,7 @@ import type { QueueLane } from './notifier.ts'
 import { retryDelay } from './retry-delay.sqlite.ts'
 import type { Throttle } from './throttle.ts'
 
-/** The queue renews the leases of emails in flight. */
+/** The time for which a claim leases an email; the queue renews the leases of emails in flight. */
 export const LEASE_MS = 30_000
 
 /** A claimed email, with the facts that decide whether it may still be sent. */
@@ -36,7 +37,7 @@ export type ClaimedEmail = RowOf<typeof claimLanes>
 /** The digest of the recipient's address; links and the return path carry it. */
 const digest = addressDigest(sql`emails.project_id`, sql`emails.recipient`)
 
-/** Whether the recipient of an email may get mail. Nobody asks for a wish before transactional mail. */
+/** Whether the recipient of an email may get mail. For transactional mail, no wish is looked up. */
 export const recipientColumns = {
   isSubscribed: sql<boolean>`(select subscribed from contacts
     where contacts.id = emails.contact_id)`.mapWith(Boolean),
@@ -86,12 +87,13 @@ type Deps = Pick<Base, 'config' | 'now'> & { throttle: Throttle; lanes: Pick<Lan
 
 type PlannedClaim = DueLane & { limit: number }
 
-/** `considered`: the lanes before the transaction was full. */
+/** `considered`: the due lanes that the plan looked at before the transaction was full. */
 type Plan = { claims: readonly PlannedClaim[]; considered: readonly DueLane[] }
 
 /**
- * The maximum per transaction: of emails, of emails of one lane, and of lanes. A lane without a known
- * backlog has few emails as a rule; if it had more planned, fewer lanes would fit.
+ * The maximum per transaction: of emails (`BATCH`), of emails of a lane with and without a known
+ * backlog, and of lanes. A lane without a known backlog mostly has few emails: a plan for more
+ * would leave less room for other lanes.
  */
 const BATCH = 400
 
@@ -103,7 +105,7 @@ const MAX_LANES = 100
 
 type PlanDeps = Pick<Base, 'outbound'> & { throttle: Throttle }
 
-/** `position`: among the due lanes. */
+/** A due lane with its site. `position`: its position among the due lanes. */
 type SitedLane = DueLane & { site: string; position: number }
 
 /** Claims what is planned, and records when the lanes are due next. */
@@ -134,11 +136,12 @@ export async function claimFromLanes(
 }
 
 /**
- * Plans how many emails to claim from which due lanes. The capacity of a site is shared among the projects that have
- * mail for the site, class by class, and the share of a project among its lanes. No project takes the capacity of the
- * whole server. While no connection is free, few sites without a connection are begun: their mail would take the
- * places of mail that can go. The transaction must stay short, so the plan names a limited number of lanes: each
- * costs a seek to its due mail and one to the mail that is due next. `due`: the most urgent first.
+ * Plans how many emails to claim from which due lanes. The capacity of a site is shared among the
+ * projects that have mail for the site, class by class, and the share of a project among its lanes.
+ * No project takes the capacity of the whole server. While no connection is free, mail is claimed
+ * for only a few sites that have none: it would take the places of mail that can be sent at once.
+ * The transaction must stay short, so the plan names a limited number of lanes: each costs a seek
+ * to its due mail and one to the mail that is due next. `due`: the most urgent first.
  */
 export function planClaims(deps: PlanDeps, due: readonly DueLane[]): Plan {
   const capacity = createCapacity(deps)
@@ -176,7 +179,10 @@ function toItem({ lane }: PlannedClaim, position: number) {
   return [lane.queueClass, lane.domain, lane.projectId, position]
 }
 
-/** The engine looks into the index once for each lane. */
+/**
+ * Returns the row numbers of the due emails of all lanes. SQLite looks into the index once for each
+ * lane.
+ */
 function dueOfLanes() {
   const due = sql`(select ${jsonListOf(sql`number`)} from (select ${rowNumber()} as number from emails
     where ${isOfLane()} and due_at <= ${unseen(parameter('now'))}
@@ -194,7 +200,7 @@ function item(index: number) {
   return jsonItem(sql`lane.value`, index)
 }
 
-/** The sites for which no connection is free, and which may be begun nevertheless. */
+/** Limits the sites for which mail is claimed although no connection is free for them. */
 function createBeginnings({ outbound }: PlanDeps) {
   const begun = new Set<string>()
   const left = new Map<string, number>()
@@ -212,7 +218,7 @@ function createBeginnings({ outbound }: PlanDeps) {
   }
 }
 
-/** The capacity of sites and projects, less the claims planned so far. */
+/** Returns the capacity of sites and projects, less the claims planned so far. */
 function createCapacity({ outbound, throttle }: PlanDeps) {
   const ofSites = new Map<string, number>()
   const ofProjects = new Map<string, number>()
@@ -233,9 +239,10 @@ function createCapacity({ outbound, throttle }: PlanDeps) {
 }
 
 /**
- * Counts the lanes of each site and class, by project. `take` counts a lane down; it returns the number of
- * equal shares of which the lane gets one: one for each project that is left, of these one for each
- * lane of the lane's project.
+ * Counts the lanes of each site and class, by project. `take` takes a lane off the count, and
+ * returns into how many equal shares the capacity of the site is divided, of which the lane gets
+ * one: the number of projects that are left, times the number of lanes that are left of the lane's
+ * project.
  */
 function countLanes(sited: readonly SitedLane[]) {
   const counts = new Map<string, Map<string, number>>()

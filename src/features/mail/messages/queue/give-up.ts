@@ -2,8 +2,9 @@
  * The give-up clock. An email is given up only after an attempt that began past its give-up time
  * has failed. This holds after a server was off, a machine slept, or the clock jumped.
  *
- * - Overdue emails that can be tried are due, so they are tried; that attempt gives them up
- *   (`record-attempts.ts`). An attempt that began before the give-up time is followed by one more.
+ * - Overdue emails that can be tried are due, so each is tried: if this attempt fails, the email is
+ *   given up (`record-attempts.ts`). An attempt that began before the give-up time is followed by
+ *   one more.
  * - Overdue emails that cannot be tried, because their site takes nothing or little, are given up
  *   here. In this case the failed attempt is that of any email to the same site: the site's
  *   restriction must come from an attempt past the email's give-up time. An unreachable site is

@@ -138,15 +138,21 @@ async function releaseEmails(
   return { due, paused }
 }
 
-/** The campaign of the email is paused, or the email is older than the fence of its project. */
+/**
+ * The email stays paused after a release: its campaign is paused, or it is older than the fence of
+ * its project.
+ */
 const isOfPausedCampaign = sql`(campaign_id is not null and campaign_id in (
     select id from campaigns where ${holdsItsMail})
   or ${isOlderThanFence})`
 
-/** The state of an email whose domain is held no more. */
+/** The state that an email gets when its domain is released. */
 const releasedState = sql`case when ${isOfPausedCampaign} then 'paused' else ${waitingState} end`
 
-/** Another operator may have released or held the domain between two batches. */
+/**
+ * Whether the domain is still held: another operator may have released or held it between two
+ * batches.
+ */
 function isHoldWanted(domain: string): SQL {
   return sql`exists (select 1 from holds where domain = ${domain})`
 }

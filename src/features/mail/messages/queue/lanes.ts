@@ -3,15 +3,16 @@
  * index `emails_ready`. A lane may be empty by the time it is visited, but no lane with mail is
  * missing: code that makes an email due notifies the queue.
  *
- * The fair queue (`turns/fair-queue.ts`) takes an entry at each turn. Here many lanes are looked at, those
- * whose site is full are left, and what a claim finds decides how often a lane is visited.
+ * This is no fair queue (`turns/fair-queue.ts`), which takes an entry at each turn: here a turn
+ * looks at many lanes, leaves those whose site is full, and visits a lane more or less often by
+ * what a claim found in it.
  *
  * Due lanes are kept apart from waiting ones, so a hundred thousand deferred domains cost nothing.
  * Transactional lanes come first. Within a class projects take turns, and within a project its
  * lanes do: a lane that was visited moves to the end. Lanes that are still due after a claim have a
- * backlog and are visited more often than the others. A campaign has tens of thousands of lanes with an
- * email or two, which would keep the lanes of the large providers waiting. While the small lanes wait,
- * they collect more emails for a connection.
+ * backlog and are visited more often than the others. A campaign has tens of thousands of lanes
+ * with an email or two, which would keep the lanes of the large providers waiting. While the small
+ * lanes wait, they collect more emails for a connection.
  */
 import { QUEUE_CLASSES, type QueueClass } from '../../../../base/queue-class.ts'
 import type { QueueLane } from './notifier.ts'
@@ -37,14 +38,17 @@ export type DueLane = { lane: QueueLane; hasBacklog: boolean }
 
 type KnownLane = { lane: QueueLane; dueAt: number }
 
-/** The lanes of a project and class by domain. A Map keeps the order in which due ones are next. */
+/**
+ * The lanes of a project and class, by domain. Each Map has its due lanes in the order in which
+ * they are next.
+ */
 type ProjectLanes = {
   projectId: string
   known: Map<string, KnownLane>
   backlog: Map<string, KnownLane>
   /** Due lanes without a backlog. */
   others: Map<string, KnownLane>
-  /** How many of its lanes were visited so far. */
+  /** The number of visits to lanes of the project so far. */
   visits: number
 }
 
@@ -52,8 +56,8 @@ type ProjectLanes = {
 type ClassLanes = Map<string, ProjectLanes>
 
 /**
- * While lanes have a backlog, one visit in so many goes to a lane without one, because the sites of
- * all others may be full.
+ * While lanes have a backlog, one visit in this many goes to a lane without a backlog, because the
+ * sites of all lanes with a backlog may be full.
  */
 const VISITS_PER_OTHER = 4
 
@@ -69,14 +73,17 @@ type TimetableEntry<T> = { at: number; sequence: number; item: T }
 
 export function createLanes(): Lanes {
   const known = createClasses()
-  /** The projects of `known` that have due lanes. */
+  /** By class, the projects that have due lanes, with these lanes. */
   const due = createClasses()
   const waiting = createTimetable<KnownLane>()
 
   const ofProject = ({ queueClass, projectId }: QueueLane) =>
     ofClass(known, queueClass).get(projectId)
   const find = (lane: QueueLane) => ofProject(lane)?.known.get(lane.domain)
-  /** Entries are replaced and never changed: an entry of the timetable that is not known is stale. */
+  /**
+   * Whether an entry of the timetable is current. Entries are replaced and never changed, so an
+   * entry that the lane no longer has is stale.
+   */
   const isCurrent = (entry: KnownLane) => find(entry.lane) === entry
 
   function makeDue(entry: KnownLane): void {
@@ -190,7 +197,7 @@ function createProjectLanes(projectId: string): ProjectLanes {
   return { projectId, known: new Map(), backlog: new Map(), others: new Map(), visits: 0 }
 }
 
-/** Takes one lane of each project, then the second of each, and so on. */
+/** Lists one lane of each project, then the second lane of each, and so on. */
 function listNext(projects: ClassLanes, max: number): DueLane[] {
   const iterators = [...projects.values().take(max)].map(inTurn)
   const listed: DueLane[] = []

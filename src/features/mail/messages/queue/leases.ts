@@ -48,8 +48,8 @@ export async function recoverLeases(
     sql`not ${isAmong(except)}`,
   )
   const rows = await store.write(async (tx) => {
-    // `updated_at` is the time of the claim, unless an open of an earlier copy has changed it
-    // since.
+    // `updated_at` is the time of the claim, unless the recipient has since opened a copy that an
+    // earlier attempt delivered.
     await tx.run(
       sql`insert into attempts
           (email_id, at, duration_ms, result, error, is_maybe_delivered, steps)

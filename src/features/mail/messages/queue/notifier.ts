@@ -9,7 +9,10 @@ import type { Notifier } from '../../../../work/loop.ts'
 /** The emails of one project for one recipient domain (A-labels) in one class. */
 export type QueueLane = { queueClass: QueueClass; domain: string; projectId: string }
 
-/** An email is due in a lane; in an unknown lane (`anywhere`); or a site has capacity again. */
+/**
+ * The reason to wake the queue: an email is due in this lane; an email is due in an unknown lane
+ * (`anywhere`); or a site has capacity again (`capacity`).
+ */
 export type QueueNotice = (QueueLane & { dueAt: number }) | 'anywhere' | 'capacity'
 
 export type QueueNotifier = Notifier<QueueNotice>

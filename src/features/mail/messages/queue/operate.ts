@@ -22,11 +22,11 @@ type RetryDeps = UsageDeps & Pick<Base, 'now'> & { queueNotifier: QueueNotifier 
 const AGAIN = 'A bounce is final: to send it again, send a new email.'
 
 /**
- * Makes waiting emails due at once; one that failed is tried again, with a new give-up time, and counts
- * again. The limits of a project do not hold back an operator.
+ * Makes waiting emails due at once. An email that failed is tried again with a new give-up time,
+ * and counts for usage again. The limits of the project do not hold back an operator.
  * @throws AppError RESOURCE_NOT_FOUND, CONFLICT (delivered, bounced, being sent, or it would fail
- *   again: see `retryable.ts`), BILLING_LIMIT_EXCEEDED (one that failed, and its project may send no
- *   more); after an error no email is changed
+ *   again: see `retryable.ts`), BILLING_LIMIT_EXCEEDED (one that failed, and its project may send
+ *   no more); after an error no email is changed
  */
 export async function retryEmails(
   core: RetryDeps & Pick<Base, 'store'>,
@@ -81,7 +81,7 @@ async function retryEmail(
       state: waitingState,
       shelf: shelfInState(waitingState),
       status: 'PENDING',
-      // An email that was due already keeps its place before later ones.
+      // An email that was due already keeps its due time, and so its place before later ones.
       dueAt: Math.min(email.dueAt ?? now, now),
       updatedAt: now,
     })

@@ -44,7 +44,7 @@ export const makeDue = statement((db) =>
     }),
 )
 
-/** An email in flight; undefined before it is handed to outbound. */
+/** An email in flight that may be recalled; undefined before it is handed to outbound. */
 type Recallable = Pick<Email, 'projectId' | 'recipientDomain'> | undefined
 
 /**
@@ -125,7 +125,8 @@ type WaitingLane = {
 
 /**
  * Writes the reason to at most `limit` due emails of a lane whose site is paused, the earliest
- * first. Returns their number and the due time of the last; null when no email is left.
+ * first. Returns the number of these emails, and the due time of the last one; null when no further
+ * email is due.
  */
 export async function deferWaiting(
   tx: Tx,
@@ -156,9 +157,9 @@ const pauseSending = statement((db) =>
 )
 
 /**
- * Puts claimed emails aside: their campaign is paused, its sender domain was lost, or their project
- * was disabled for its reputation. The loops that the notifier wakes pause the campaign, or make
- * the emails due again.
+ * Puts claimed emails aside, because their campaign is paused, its sender domain was lost, their
+ * project was disabled for its reputation, or a fence holds them. The loops that the notifier wakes
+ * pause the campaign, or make the emails due again.
  */
 async function pauseClaimed(
   { campaignNotifier }: Pick<Base, 'campaignNotifier'>,

@@ -28,11 +28,11 @@ import { isPausedOfAny } from './waiting-mail.ts'
 export type QueueSelection = {
   /** `ended`: in any final state. */
   state?: QueueState | 'ended' | undefined
-  /** Recipient domain, A-label. */
+  /** The recipient domain, in A-labels. */
   domain?: string | undefined
-  /** Sender domain, as in the From address. */
+  /** The domain of the From address. */
   senderDomain?: string | undefined
-  /** In the form of `ParsedAddress.address`. */
+  /** The recipient's address, in the form of `ParsedAddress.address`. */
   recipient?: string | undefined
   projectId?: string | undefined
   limit?: number | undefined
@@ -81,7 +81,7 @@ const PAGE = 20_000
 
 const MAX_SEARCHED = 1_000_000
 
-/** The limit for a recipient without a contact. */
+/** The number of newest emails that are searched for a recipient without a contact. */
 const MAX_SEARCHED_FOR_RECIPIENT = 100_000
 
 const columns = {
@@ -128,7 +128,7 @@ export function listedCount(selection: QueueSelection): SQL {
   return sql`select count(*) as count from (${rows})`
 }
 
-/** Rows are numbered in the order of their acceptance. */
+/** The number of the newest email: rows are numbered in the order of their acceptance. */
 export function newestNumber(): SQL {
   return sql`select max(${rowNumber()}) as number from emails`
 }
@@ -137,7 +137,7 @@ export function isNumbered({ from, before }: { from: number; before: number }): 
   return sql`${rowNumber()} >= ${from} and ${rowNumber()} < ${before}`
 }
 
-/** The condition for mail on its way, in one state or in any. */
+/** Returns the condition for mail on its way, in the state of the selection or in any. */
 export function isOnTheWay(selection: QueueSelection): SQL {
   return isAmong(queueRows(selection), selection)
 }
@@ -167,7 +167,10 @@ export function endedCounts(selection: QueueSelection, before: number): SQL {
     where ${and(isNumbered({ from: before - PAGE, before }), matches(ended))} group by state`
 }
 
-/** The number of emails on their way, by state; with `to`, of those to addresses that begin like it. */
+/**
+ * Counts the emails on their way, by state; with `to`, only those to addresses that begin with this
+ * text.
+ */
 export async function countQueue(
   { store }: Deps,
   to?: string,
@@ -268,7 +271,7 @@ function isAmong(rows: SQL, selection: QueueSelection): SQL {
     order by number desc limit ${limitOf(selection)})`
 }
 
-/** Received mail is never listed. */
+/** Returns the condition for the mail of a selection. Received mail is never listed. */
 function matches({ state, domain, senderDomain, recipient, projectId }: QueueSelection): SQL {
   const sender = `@${senderDomain}`
   const conditions = [

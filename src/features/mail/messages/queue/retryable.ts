@@ -27,16 +27,19 @@ export type Retryable = {
   /** Why the email cannot be tried again: `the contact has unsubscribed`; null if it can. */
   obstacle: string | null
   isCampaignPaused: boolean
-  /** `maxPerHour` of its campaign, if the email waits for its slot when it is paused; else null. */
+  /**
+   * `maxPerHour` of the email's campaign, if nothing but this pace can be why the email is paused;
+   * otherwise null.
+   */
   pace: number | null
   isSenderVerified: boolean
   isOfCampaign: boolean
   /**
-   * Since when and until when (epoch ms) it is held because of its project's reputation; that of
-   * campaigns without an end.
+   * Since when and until when (epoch ms) the email is held for its project's reputation; null if it
+   * is not. Mail of campaigns is held without an end.
    */
   projectHold: { since: number; until: number | null } | null
-  /** Since when (epoch ms) a fence holds it; null if none does. */
+  /** Since when (epoch ms) a fence holds the email; null if none does. */
   fencedSince: number | null
 }
 
@@ -105,7 +108,7 @@ const SLICE = 100
 
 type RetryFacts = Awaited<ReturnType<typeof listFacts>>[number]
 
-/** By id. `at`: now (epoch ms). */
+/** Finds, by id, whether emails can be tried again. `at`: now (epoch ms). */
 export async function findRetryable(
   reader: Pick<Tx, 'list'>,
   ids: readonly string[],
@@ -140,7 +143,7 @@ function findProjectHold(facts: RetryFacts, at: number): Retryable['projectHold'
   return { since: facts.disabledAt ?? at, until }
 }
 
-/** In slices, because the reader may be that of the main thread. */
+/** Reads the facts in slices, because the reader may be that of the main thread. */
 async function listFacts(reader: Pick<Tx, 'list'>, ids: readonly string[]) {
   const facts: Awaited<ReturnType<typeof listSlice>> = []
   for (let at = 0; at < ids.length; at += SLICE) {
@@ -153,7 +156,7 @@ function listSlice(reader: Pick<Tx, 'list'>, ids: readonly string[]) {
   return reader.list(listRetryFacts, { ids: JSON.stringify(ids) })
 }
 
-/** Verified domains of the emails' projects. */
+/** Finds the verified domains of the emails' projects. */
 async function findVerified(
   reader: Pick<Tx, 'list'>,
   facts: readonly RetryFacts[],

@@ -17,8 +17,8 @@ export type ThrottleStatus = {
   /** Null = no limit. */
   emailsPerSecond: number | null
   /**
-   * Due mail of the project has waited for the limit recently: within two seconds, or within the
-   * time of two emails if that is longer.
+   * Whether due mail of the project has waited for the limit within the last two seconds, or within
+   * the time that the limit allows for two emails if that is longer.
    */
   isShort: boolean
 }

@@ -14,7 +14,7 @@ import { oldestDue } from './oldest-due.sqlite.ts'
 
 const PAGE = 1_000
 
-/** `dueAt`: the due time of the email that is due first. */
+/** The number of emails to a domain. `dueAt`: the earliest due time among these. */
 type DomainCount = {
   queueClass: QueueClass
   domain: string
@@ -44,7 +44,9 @@ export const countParked = statement<ParkedCounts>(
 
 type Deps = Pick<Base, 'store' | 'outbound' | 'now'>
 
-/** Calls `add` with the counts of each domain. The event loop turns between the pages. */
+/**
+ * Calls `add` with the counts of each domain. Other work of the event loop runs between the pages.
+ */
 export async function countWaitingByDomain(
   { store }: Pick<Base, 'store'>,
   add: (count: DomainCount) => void,
@@ -61,8 +63,9 @@ export async function countWaitingByDomain(
 }
 
 /**
- * When the oldest due email became due; undefined when none is due. Emails whose site is restricted
- * now are not counted. `until`: less urgent classes are not counted either; all count if absent.
+ * Finds when the oldest due email became due; undefined when none is due. Emails whose site is
+ * restricted now do not count. `until`: less urgent classes do not count either; if absent, all
+ * classes count.
  */
 export async function findOldestDue(
   { store, outbound, now }: Deps,

@@ -19,7 +19,7 @@ type CountedCampaign = CampaignAudience & Pick<Campaign, 'type'>
 export type AudienceCount = Omit<CampaignAudienceRecord, 'sample' | 'asOf'>
 
 const SAMPLE = 10
-/** The number of suppressions that one query reads, which takes some ten milliseconds. */
+/** One query reads at most this many suppressions, in some ten milliseconds. */
 const STRETCH = 10_000
 
 type Draft = Pick<CampaignChanges, 'type' | 'templateId'> & Pick<Template, 'projectId'>
@@ -56,7 +56,10 @@ export async function countAudience(deps: Deps, campaign: CountedCampaign): Prom
   return countScope(deps, await audienceScope(deps, campaign), campaign.type)
 }
 
-/** Contacts that change between the queries make a difference of a few; no number is below 0. */
+/**
+ * Counts the contacts of a scope in several queries. Contacts that change between the queries may
+ * make a count wrong by a few, but never negative.
+ */
 async function countScope(
   deps: Deps,
   scope: ContactScope,

@@ -40,8 +40,8 @@ export function recipientScope(scope: ContactScope, type: Campaign['type']): Con
 }
 
 /**
- * Names the contacts that `recipientScope` leaves out, for a sentence: `who is suppressed is left
- * out`.
+ * Names the contacts that `recipientScope` leaves out, to complete a sentence such as `who is
+ * suppressed is left out`.
  */
 export function describeLeftOut(type: Campaign['type']): string {
   const who = type === 'TRANSACTIONAL' ? 'suppressed' : 'unsubscribed or suppressed'

@@ -1,8 +1,9 @@
 /**
  * Counts the recipients of a campaign for its record, and the unsubscribed among them for the answer to its sending.
  *
- * A request waits for a count for two seconds at most. A count that takes longer, or was cut off, is in the record a
- * little later. A failure is logged and does no harm to the request.
+ * A request waits for a count for two seconds at most. If the count takes longer or is cut off, the
+ * record gets its result a little later. A failed count is logged, and the request succeeds all the
+ * same.
  */
 import { isUncounted } from '../../../../store/campaign-terms.ts'
 import { and, eq } from '../../../../store/drizzle.ts'
@@ -13,7 +14,7 @@ import { countAudience, countRecipients } from './count.ts'
 
 type Deps = Pick<Base, 'store' | 'sharedRuns' | 'now' | 'log'>
 
-/** `of`: the people counted, for the name of the run and for the log. */
+/** `of`: names the contacts that are counted, in the name of the run and in the log. */
 type AudienceRun<Result> = { of: string; count: (campaign: Campaign) => Promise<Result> }
 
 const PATIENCE_MS = 2_000
@@ -59,7 +60,10 @@ export async function countUncounted(deps: Deps, signal: AbortSignal): Promise<v
   }
 }
 
-/** Counts and records. After a failure, a later count follows within a minute. */
+/**
+ * Counts the recipients and writes the number. After a failure, another count follows within a
+ * minute.
+ */
 function countRecorded(deps: Deps, key: CampaignKey): Promise<void> {
   return countLogged(deps, key, {
     of: 'recipients',
@@ -80,7 +84,9 @@ async function record(deps: Deps, campaign: Campaign): Promise<void> {
   )
 }
 
-/** Resolves with the result, or with undefined after two seconds; the work goes on. */
+/**
+ * Resolves with the result of `work`, or with undefined after two seconds, while `work` goes on.
+ */
 async function withinPatience<Result>(work: Promise<Result>): Promise<Result | undefined> {
   const waiting = Promise.withResolvers<undefined>()
   const patience = setTimeout(waiting.resolve, PATIENCE_MS, undefined).unref()

@@ -1,7 +1,7 @@
 /**
- * The brake: it pauses a campaign whose mail is refused or complained about, before the reputation of
- * the sender suffers. After a resume it counts from then, and each time it has paused the campaign
- * doubles its limits.
+ * The brake: it pauses a campaign whose mail is refused or complained about, before the reputation
+ * of the sender suffers. After a resume the brake counts anew, and its limits double with each time
+ * that it has paused the campaign.
  */
 import type { Config } from '../../../../config/config.ts'
 import { indexedBy } from '../../../../store/dialect.ts'
@@ -40,7 +40,7 @@ const findComplaints = statement<{ complaints: number }>(
 const MIN_COMPLAINTS = 5
 const MAX_AUTHENTICATION_REFUSALS = 10
 
-/** Pauses those of the campaigns whose figures exceed a limit. */
+/** Pauses the campaigns whose figures exceed a limit. */
 export async function brakeCampaigns(
   deps: BrakeDeps,
   tx: Tx,
@@ -80,8 +80,8 @@ export async function brakeCampaigns(
 }
 
 /**
- * Counts complaints about mail that was sent since the resume. A late complaint about earlier mail
- * says nothing new.
+ * Counts complaints about mail that was sent since the campaign was resumed. A late complaint about
+ * earlier mail says nothing new.
  */
 async function countComplaints(tx: Tx, progress: CampaignProgress): Promise<number> {
   const { campaignId, resumedAt } = progress

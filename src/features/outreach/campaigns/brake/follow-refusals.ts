@@ -45,7 +45,10 @@ const listAttempts = statement((db) =>
 
 type AttemptFacts = RowOf<typeof listAttempts>
 
-/** The mark of a kind on its emails, and its column of `campaign_progress`. */
+/**
+ * `mark`: the bit that marks an email as counted for this kind. `column`: the count in
+ * `campaign_progress`.
+ */
 type RefusalKind = { mark: number; column: string }
 
 const KINDS = {
@@ -55,8 +58,9 @@ const KINDS = {
 } as const satisfies Record<string, RefusalKind>
 
 /**
- * An email that is tried again does not count as a hard bounce. `isOld`: whether the email was sent
- * before the campaign was resumed; the brake counts later ones only.
+ * Marks emails that have not been counted for a kind. An email that will be tried again is no hard
+ * bounce. `isOld`: the email was sent before the campaign was resumed, so the brake does not count
+ * it.
  */
 const markEmails = statement<{ campaignId: string; isOld: number }>(
   () => sql`update emails set figures = figures | ${parameter('mark')}
@@ -101,7 +105,10 @@ function kindOf(attempt: AttemptFacts): RefusalKind | undefined {
   return isAuthenticationRefusal(attempt) ? KINDS.authentication : undefined
 }
 
-/** Attempts store only the class of a reply, so the reason is found from the reply again. */
+/**
+ * Whether a reply refuses the email for missing authentication. An attempt stores only the class of
+ * its reply, so the reply is classified again to find the reason.
+ */
 function isAuthenticationRefusal(attempt: AttemptFacts): boolean {
   const { replyCode, enhancedCode, replyText, host } = attempt
   if (attempt.class !== 'policy') return false
@@ -113,7 +120,10 @@ function isAuthenticationRefusal(attempt: AttemptFacts): boolean {
   return reason === 'authfailure'
 }
 
-/** Returns the campaigns of the emails that were counted. */
+/**
+ * Counts the emails of the attempts for one kind. Returns the campaigns of the emails that were
+ * counted.
+ */
 async function countKind(
   tx: Tx,
   { mark, column }: RefusalKind,

@@ -1,6 +1,7 @@
 /**
- * What an author may want to mend before a campaign is sent. The campaign is rendered for some of its
- * recipients, as a send renders it. A check informs; a send has rules of its own.
+ * Checks a campaign for faults that its author may want to mend before it is sent. The campaign is
+ * rendered for some of its recipients, as a send renders it. A finding is only information: it does
+ * not keep the campaign from being sent.
  */
 import { AppError } from '../../../../base/errors.ts'
 import { displayDomain } from '../../../../formats/address/address.ts'
@@ -28,11 +29,11 @@ import { findUnfilledVariables } from './unfilled-variables.ts'
 
 type Deps = PreviewDeps & Pick<Base, 'store' | 'directory'>
 
-/** Recipients that the campaign is rendered for. */
+/** The campaign is rendered for this many recipients. */
 const SAMPLE = 10
 const SEVERITIES = ['error', 'warning', 'info']
 
-/** Errors first. @throws AppError CAMPAIGN_NOT_FOUND */
+/** Returns the findings, errors first. @throws AppError CAMPAIGN_NOT_FOUND */
 export async function checkCampaign(
   deps: Deps,
   project: Project,
@@ -76,7 +77,10 @@ async function findAudience(
   }
 }
 
-/** Finds conditions, of the audience or of its segment, that may not do what was meant. */
+/**
+ * Finds faults in the condition of the audience, or of its segment, that make it select other
+ * contacts than its author may have meant.
+ */
 async function findInAudience(deps: Deps, campaign: FoundCampaign): Promise<MessageFinding[]> {
   const { projectId, audienceType, audienceCondition, segmentId } = campaign
   if (audienceType === 'SEGMENT' && segmentId !== null) {
@@ -177,7 +181,9 @@ async function checkSender(deps: Deps, campaign: FoundCampaign): Promise<Message
 
 type Texts = { project: Project; campaign: FoundCampaign; recipients: readonly PreviewReader[] }
 
-/** A finding of several recipients is listed once. */
+/**
+ * Checks the texts for each recipient. A finding that occurs for several recipients is listed once.
+ */
 async function checkTexts(
   deps: Deps,
   { project, campaign, recipients }: Texts,

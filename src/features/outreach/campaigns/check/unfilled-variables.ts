@@ -1,7 +1,7 @@
 /**
  * Finds variables that a campaign prints and that none of its recipients has. A variable with a
- * fallback or in a tag may lack a value on purpose: it is named only if no contact has it and the
- * name seems to be a slip.
+ * fallback or in a tag may lack a value on purpose, so it is reported only if no contact has it and
+ * its name seems to be a slip.
  */
 import { setImmediate } from 'node:timers/promises'
 import { type Effort, newEffort } from '../../../../config/layers/closest.ts'
@@ -22,7 +22,9 @@ import type { FoundCampaign } from '../campaign.ts'
 
 type Deps = Pick<Base, 'store'>
 
-/** A bound, because each variable may take a walk over the whole audience. */
+/**
+ * At most this many variables are looked for, because each may take a walk over the whole audience.
+ */
 const MAX_VARIABLES = 20
 /** At most this many names that no contact has are compared with the keys of contacts. */
 const MAX_COMPARED = 100
@@ -43,7 +45,7 @@ export async function findUnfilledVariables(
   const keys = await listDataKeys(deps.store.read, recipients.projectId)
   const hasContact = await isKey(deps.store.read, recipients.projectId, CONTACT)
   const { printed, guarded } = nameVariables([subject, body], { hasContact })
-  // Placeholders of other services are left out: they have a finding of their own.
+  // Placeholders of other services are left out, because another finding reports them.
   const isOwn = (name: string) => !isForeignName(name)
   for (const key of printed.filter(isOwn).slice(0, MAX_VARIABLES)) {
     if (!(await isFilled(deps, recipients, key)))

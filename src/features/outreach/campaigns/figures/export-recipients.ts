@@ -1,7 +1,7 @@
 /**
- * Exports the recipients of a campaign as CSV (RFC 4180, UTF-8), without keeping them in memory. Text
- * that a spreadsheet program would take for a formula is escaped, as in the export of contacts. The data
- * of the contacts is as it is now.
+ * Exports the recipients of a campaign as CSV (RFC 4180, UTF-8), without keeping them in memory.
+ * Text that a spreadsheet program would take for a formula is escaped, as in the export of
+ * contacts. The file has the contacts' data as it is at the time of the export.
  */
 import { inArray } from '../../../../store/drizzle.ts'
 import { contacts } from '../../../../store/schema/contacts.ts'
@@ -30,11 +30,14 @@ type Deps = Pick<Base, 'store'> & { slots: ExportSlots }
 
 type ExportQuery = CampaignKey & {
   outcome?: RecipientOutcome | undefined
-  /** Whether the data of the contacts is in further columns. */
+  /** Whether the data of the contacts follows in further columns. */
   hasData?: boolean | undefined
 }
 
-/** New columns stand at the end, for programs that read a column by its place. */
+/**
+ * The columns of the file. New columns are added at the end, because some programs read a column by
+ * its place.
+ */
 const RECIPIENT_COLUMNS = [
   'emailId',
   'contactId',
@@ -47,12 +50,12 @@ const RECIPIENT_COLUMNS = [
   'clicks',
 ] as const satisfies readonly (keyof ExportedRecipient)[]
 
-/** Contacts whose data is in memory at once: each may have 64 KB. */
+/** At most this many contacts have their data in memory at once: each may have 64 KB. */
 const DATA_AT_ONCE = 20
 
 /**
- * Returns the file piece by piece.
- * @throws AppError RATE_LIMIT_EXCEEDED without a free slot, CAMPAIGN_NOT_FOUND
+ * Returns the file piece by piece. @throws AppError RATE_LIMIT_EXCEEDED while too many exports run,
+ * CAMPAIGN_NOT_FOUND
  */
 export function exportRecipients(
   deps: Deps,

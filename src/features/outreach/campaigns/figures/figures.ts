@@ -2,11 +2,12 @@
  * The figures of a campaign: how they are kept, the stats that `GET /campaigns/:id/stats` returns, and the
  * clicks of its links.
  *
- * A handler of events counts the emails that events name: the bits of `emails.figures` say as what an email was
- * counted, the view `campaign_figures` as what it counts now, and the differences go to `campaign_progress` in
- * the transaction that saves the cursor. So no email is counted twice, in whatever order its events come, and a
- * server that was killed goes on where it stopped. Delivery does not know of campaigns. Clicks count by link,
- * too; those of machines have no event, so they do not count.
+ * A handler of events counts the emails that events name: the bits of `emails.figures` are the
+ * figures that already include the email, the view `campaign_figures` has the bits that are right
+ * now, and the differences are added to `campaign_progress` in the transaction that saves the
+ * cursor. So no email is counted twice, in whatever order its events come, and a server that was
+ * killed goes on where it stopped. Delivery does not know of campaigns. Clicks are also counted by
+ * link. A click of a machine makes no event, so it is not counted.
  */
 import type { CampaignStats, ClickedLink } from '../../../../records/campaign.ts'
 import { indexedBy, jsonValue, listOf } from '../../../../store/dialect.ts'
@@ -41,17 +42,17 @@ import {
 /** The email counts as unsubscribed. */
 export const UNSUBSCRIBED_FIGURE = 64
 
-// Marks, which followers set.
+// Further bits: marks that followers set.
 
 /** The contact unsubscribed by this email. */
 const UNSUBSCRIBED_MARK = 4_096
 export const HARD_BOUNCE_MARK = 8_192
-/** Refused for the reputation of this server or for the content. */
+/** The email was refused for the reputation of this server or for its content. */
 export const REFUSAL_MARK = 16_384
-/** Refused because the sender domain is not authenticated. */
+/** The email was refused because its sender domain is not authenticated. */
 export const AUTHENTICATION_REFUSAL_MARK = 32_768
 
-/** After any of these, an email of a campaign may count as something else. */
+/** The events after which an email of a campaign may belong to other figures. */
 const OUTCOMES: ReadonlySet<string> = new Set([...MAIL_EVENTS, 'contact.unsubscribed'])
 
 /** `detail`: the reason of an unsubscription. */
@@ -113,10 +114,13 @@ const earlierClicks = sql`(select earlier.email_id, ${linkOf('earlier')} as link
       and earlier.created_at >= emails.clicked_at and earlier.seq < click.seq
     order by earlier.created_at limit ${sql.raw(String(MAX_READ))})`
 
-/** The event says which of the email's clicks it is. */
+/** The number of the click among the clicks of its email. */
 const ordinal = jsonValue(sql.raw('click.data'), 'clicks')
 
-/** A click is an email's first one on the link if no earlier event of the contact says the same. */
+/**
+ * Counts clicks and clickers by link. A click adds a clicker if no earlier event of the contact is
+ * a click on the same link of the same email.
+ */
 const addClicks = statement(
   () => sql`insert into campaign_links (campaign_id, url, clicks, clickers)
     select emails.campaign_id, ${linkOf('click')}, count(*), sum(case
@@ -133,7 +137,10 @@ const addClicks = statement(
       set clicks = clicks + excluded.clicks, clickers = clickers + excluded.clickers`,
 )
 
-/** `mayMatter` of handlers: before a campaign has begun, there is no mail of campaigns. */
+/**
+ * `mayMatter` of handlers: events cannot matter before the first campaign has begun, because there
+ * is no mail of campaigns.
+ */
 export const whileCampaigns = whileAny(findCampaign)
 
 export function figuresHandler(deps: BrakeDeps): LazyHandler {
@@ -186,7 +193,10 @@ type Figures = Omit<CampaignProgress, 'campaignId' | 'projectId' | 'begunAt'>
 
 const isOfCampaign = sql`campaign_id = ${parameter('campaignId')}`
 
-/** A deferred email that is being sent keeps its shelf, so it is subtracted. */
+/**
+ * Counts waiting emails. A deferred email that is being sent is still on its shelf, so it is
+ * subtracted.
+ */
 const countWaiting = statement<{ pending: number; deferred: number }>(
   () => sql`select
     (select count(*) from emails ${indexedBy('emails_campaign_shelf')}
@@ -197,7 +207,10 @@ const countWaiting = statement<{ pending: number; deferred: number }>(
       where lease_until is not null and ${isOfCampaign} and ${onShelves('deferred')}) as deferred`,
 )
 
-/** A bound, because links that contain data of the recipient are as many as recipients. */
+/**
+ * At most this many links are listed: if links contain data of the recipient, there are as many
+ * links as recipients.
+ */
 const MAX_LINKS = 1_000
 
 /** @throws AppError CAMPAIGN_NOT_FOUND */

@@ -1,8 +1,9 @@
 /**
- * Lists the recipients of a campaign, of one outcome or all of them, by cursor. Each outcome has paths:
- * stretches of an index, one after the other, newest email first. Mail that waits and bad ends have
- * indexes of their own; other outcomes are looked for along all emails of the campaign. A request reads
- * a bounded number of rows, so a page of a rare outcome may be short and still have a next one.
+ * Lists the recipients of a campaign by cursor: all of them, or those of one outcome. Each outcome
+ * has paths, which are stretches of an index that are read one after the other, newest email first.
+ * Waiting mail and failures have indexes of their own; other outcomes are found by reading along
+ * all emails of the campaign. A request reads a bounded number of rows, so a page of a rare outcome
+ * may be short and still have a next one.
  */
 import { formatInstant, formatOptionalInstant } from '../../../../base/clock.ts'
 import { unknownCursor } from '../../../../base/errors.ts'
@@ -44,14 +45,15 @@ type Recipient = {
   contactId: string
   email: string
   /**
-   * When the email came to the outcome; in the list of all recipients, when it came to its status.
+   * When the email reached the outcome of the list; in the list of all recipients, when the email
+   * reached its status.
    */
   occurredAt: string
   status: string
   reason: string | null
 }
 
-/** `openedAt`, `clickedAt`: the first ones by a person. */
+/** `openedAt`, `clickedAt`: the first open and click by a person. */
 export type ExportedRecipient = Recipient & {
   openedAt: string | null
   clickedAt: string | null
@@ -67,7 +69,7 @@ type PathFacts = {
   /** The key by which the index orders its rows, which are read in reverse. */
   key: Key
   filter: SQL
-  /** The column of the instant. */
+  /** The instant at which the email reached the outcome. */
   at: SQL
 }
 type RecipientRow = {
@@ -90,7 +92,7 @@ type RecipientPath = {
   findRow: Statement<Pick<RecipientRow, 'key'>>
   listRows: Statement<RecipientRow>
   countRows: Statement<{ count: number }>
-  /** The key at which the stretch ends. */
+  /** Finds the key of the last row of a stretch. */
   findEnd: Statement<Pick<RecipientRow, 'key'>>
 }
 /**
@@ -101,21 +103,22 @@ type RecipientPosition = { path: number; after: string }
 /** `path`: the place of the row's path in the list of paths. */
 type PlacedRow = { row: RecipientRow; path: number }
 /**
- * `lane`: the name of a path; in cursors of before version 31 of the schema, its place in the list.
+ * `lane`: the name of a path; in cursors from before version 31 of the schema, the path's place in
+ * the list.
  */
 type SealedPosition = { lane: string | number; after: string; campaign: string }
 
 /**
- * How many rows each statement of a request looks at, one statement after the other. Most pages are
- * full after the first stretch; a campaign that is being sent may have as many rows in front as
+ * How many rows the first, second and further statements of a request look at. Most pages are full
+ * after the first stretch; a campaign that is being sent may have as many rows in front as
  * `campaigns.rows_ahead`.
  */
 const STRETCHES = [1_000, 4_000, 15_000, 30_000]
 const EXPORTED_AT_ONCE = 1_000
 const EXPORT_STRETCH = 5_000
 
-const EVERY = sql`true`
-const latest = sql`case status when 'CLICKED' then clicked_at when 'OPENED' then opened_at
+const EVERY_EMAIL = sql`true`
+const statusReachedAt = sql`case status when 'CLICKED' then clicked_at when 'OPENED' then opened_at
   when 'COMPLAINED' then complained_at when 'BOUNCED' then bounced_at
   when 'DELIVERED' then delivered_at when 'SENT' then sent_at end`
 const unsubscribedAt = sql`(select max(events.created_at) from events ${indexedBy('events_contact')}
@@ -156,7 +159,7 @@ function path({ name, index, where, key, filter, at }: PathFacts): RecipientPath
 }
 
 const walk = (filter: SQL, at: SQL) =>
-  path({ name: 'all', index: 'emails_campaign', where: EVERY, key: 'contact', filter, at })
+  path({ name: 'all', index: 'emails_campaign', where: EVERY_EMAIL, key: 'contact', filter, at })
 const onShelf = (shelf: Shelf, filter: SQL, at: SQL) =>
   path({
     ...{ name: shelf, index: 'emails_campaign_shelf', where: onShelves(shelf) },
@@ -164,25 +167,25 @@ const onShelf = (shelf: Shelf, filter: SQL, at: SQL) =>
   })
 
 const PENDING = ['deferred', 'queued', 'held', 'paused', 'pausedUntried'] as const
-/** A path of older cursors. */
-const SENDING = 'sending'
+/** A path that only older cursors have. */
+const FORMER_SENDING = 'sending'
 /** The names of paths by their place in older cursors. */
-const FORMER_PENDING = [SENDING, 'deferred', 'queued', 'held', 'paused']
+const FORMER_PENDING = [FORMER_SENDING, 'deferred', 'queued', 'held', 'paused']
 
-const ALL: readonly RecipientPath[] = [walk(EVERY, latest)]
-const PATHS: Record<RecipientOutcome, readonly RecipientPath[]> = {
+const ALL_RECIPIENTS: readonly RecipientPath[] = [walk(EVERY_EMAIL, statusReachedAt)]
+const OUTCOME_PATHS: Record<RecipientOutcome, readonly RecipientPath[]> = {
   delivered: [walk(sql`delivered_at is not null and bounced_at is null`, sql`delivered_at`)],
   opened: [walk(sql`opened_at is not null`, sql`opened_at`)],
   clicked: [walk(sql`clicked_at is not null`, sql`clicked_at`)],
-  bounced: [onShelf('bounced', EVERY, sql`bounced_at`)],
-  complained: [onShelf('complained', EVERY, sql`complained_at`)],
+  bounced: [onShelf('bounced', EVERY_EMAIL, sql`bounced_at`)],
+  complained: [onShelf('complained', EVERY_EMAIL, sql`complained_at`)],
   unsubscribed: [walk(sql`figures & ${UNSUBSCRIBED_FIGURE} <> 0`, unsubscribedAt)],
   failed: [onShelf('failed', sql`${IS_UNSUBSCRIBED} is not true`, sql`updated_at`)],
   skipped: [
-    onShelf('suppressed', EVERY, sql`updated_at`),
+    onShelf('suppressed', EVERY_EMAIL, sql`updated_at`),
     onShelf('failed', IS_UNSUBSCRIBED, sql`updated_at`),
   ],
-  pending: PENDING.map((shelf) => onShelf(shelf, EVERY, sql`updated_at`)),
+  pending: PENDING.map((shelf) => onShelf(shelf, EVERY_EMAIL, sql`updated_at`)),
 }
 
 type RecipientQuery = CampaignKey & {
@@ -217,7 +220,8 @@ export async function listRecipients(
     for (const row of step.rows) found.push({ row, path: from.path })
     position = step.next
     if (step.isFull) break
-    // The last rows of a path do not count as a stretch.
+    // The last stretch of a path does not count: the next path begins with a stretch of the same
+    // size.
     if (position?.path === from.path) turn += 1
   }
   const seal = ({ path: at, after }: RecipientPosition) => {
@@ -272,10 +276,10 @@ export async function* walkOutcomeRecipients(
 }
 
 function pathsOf(outcome: RecipientOutcome | undefined): readonly RecipientPath[] {
-  return outcome === undefined ? ALL : PATHS[outcome]
+  return outcome === undefined ? ALL_RECIPIENTS : OUTCOME_PATHS[outcome]
 }
 
-/** `isFull`: more rows match than were wanted. */
+/** `isFull`: as many rows were found as were wanted, and more match. */
 type ReadRecipients = { rows: RecipientRow[]; isFull: boolean; next: RecipientPosition | undefined }
 type RecipientStretch = {
   paths: readonly RecipientPath[]
@@ -348,8 +352,9 @@ function readPosition(
   { lane: sealed, after }: SealedPosition,
 ): RecipientPosition {
   const name = typeof sealed === 'string' ? sealed : formerName(paths, sealed)
-  // Emails that are being sent had a path in older cursors; now they are in the paths that follow.
-  if (name === SENDING) return { path: 0, after: '' }
+  // In older cursors, emails that are being sent had a path of their own, the first one; now the
+  // other paths include them.
+  if (name === FORMER_SENDING) return { path: 0, after: '' }
   const at = paths.findIndex((each) => each.name === name)
   const isOfPath = after === '' || isUuid(after) === (paths[at]?.key === 'contact')
   if (at === -1 || !isOfPath) throw unknownCursor()
@@ -357,7 +362,7 @@ function readPosition(
 }
 
 function formerName(paths: readonly RecipientPath[], position: number): string | undefined {
-  return paths === PATHS.pending ? FORMER_PENDING[position] : paths[position]?.name
+  return paths === OUTCOME_PATHS.pending ? FORMER_PENDING[position] : paths[position]?.name
 }
 
 function toExported(row: RecipientRow): ExportedRecipient {

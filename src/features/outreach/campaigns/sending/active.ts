@@ -1,6 +1,4 @@
-/**
- * The campaigns that have something to do: those that are due, and those that send; and how one begins.
- */
+/** Finds the campaigns that are due and those that send, and lets a campaign begin. */
 import { isActiveCampaign } from '../../../../store/campaign-terms.ts'
 import type { Db } from '../../../../store/database.ts'
 import { and, asc, eq, isNull, lte, min, sql } from '../../../../store/drizzle.ts'
@@ -59,7 +57,10 @@ export function findSendingCampaign(tx: Tx, id: string): Promise<ActiveCampaign 
   return tx.find(selectSendingById, { id })
 }
 
-/** Lists the campaigns whose time has come, also while the server was down. */
+/**
+ * Lists the scheduled campaigns whose time has come, including those whose time came while the
+ * server was down.
+ */
 export function listDueCampaigns({
   store,
   now,
@@ -73,8 +74,8 @@ export async function findNextDueCampaign({ store }: Pick<Base, 'store'>): Promi
 }
 
 /**
- * Starts a due campaign, unless another call was faster. The expansion finds whether the campaign
- * can be sent.
+ * Starts a due campaign, unless another call was faster. Whether the campaign can be sent is found
+ * out by its expansion, later.
  */
 export async function fire(
   { store, now }: Pick<Base, 'store' | 'now'>,
@@ -131,7 +132,10 @@ function selectActive(db: Pick<Db, 'select'>) {
     .innerJoin(campaignProgress, eq(campaignProgress.campaignId, campaigns.id))
 }
 
-/** The highest number of any contact: numbers are not given twice. */
+/**
+ * Returns the highest number of any contact. A number is never given twice, so later contacts have
+ * higher numbers.
+ */
 async function findLastNumber(tx: Tx): Promise<number> {
   const row = await tx.get<{ last: number | null }>(sql`select max(number) as last from contacts`)
   return row.last ?? 0

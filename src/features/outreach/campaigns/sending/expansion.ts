@@ -11,28 +11,34 @@ import { pauseInTx } from '../stopping.ts'
 import type { ActiveCampaign } from './active.ts'
 import { planSending, type SendingPlan } from './plan.ts'
 import {
-  mayGet,
+  mayGetCampaign,
   type StretchContact,
   type StretchDeps,
   toStretchContact,
   writeStretch,
 } from './stretch.ts'
 
-/** Writes of a stretch take about this long; the size of the next one follows the last one. */
+/**
+ * The aim for the time of a stretch's transaction. The size of the next stretch follows from the
+ * time of the last one.
+ */
 const TRANSACTION_MS = 12
-/** So few that they fit even if each contact has 64 KB of data. */
+/** The emails of the first stretch: few enough even if each contact has 64 KB of data. */
 const FIRST_SIZE = 10
 const MIN_SIZE = 5
 const MAX_SIZE = 1_000
-/** After this time the plan, the audience's condition and the read contacts are made anew. */
+/**
+ * After this time the plan and the condition of the audience are made again, and the contacts are
+ * read again.
+ */
 const MAX_AGE_MS = 10_000
 
 export type ExpansionDeps = StretchDeps & Pick<Base, 'directory' | 'campaignNotifier'>
 
 export type Expansion = {
   /**
-   * Writes up to `limit` emails of the next contacts. Contacts who get none need no room. Pauses a
-   * campaign that cannot go on.
+   * Writes up to `limit` emails to the next contacts. Contacts who get no email do not count.
+   * Pauses a campaign that cannot go on.
    */
   advance(campaign: ActiveCampaign, limit: number): Promise<Pass>
 }
@@ -46,7 +52,7 @@ type Pass = {
   isFull: boolean
 }
 
-const NOTHING: Pass = { inserted: 0, isReading: false, isFull: false }
+const EMPTY_PASS: Pass = { inserted: 0, isReading: false, isFull: false }
 
 type ContactReading = {
   plan: SendingPlan
@@ -109,8 +115,8 @@ export function createExpansion(
       if (written === undefined) return { inserted, isReading: false, isFull }
       inserted += written
     }
-    // A failure, or an ended campaign, does not get here: the next reading then begins at the
-    // stored position.
+    // `reading` is kept only if all went well. After a failure, and for an ended campaign, the next
+    // reading begins at the stored position.
     if (ageOf(from.openedAt) < MAX_AGE_MS) reading = from
     return { inserted, isReading: false, isFull }
   }
@@ -118,20 +124,20 @@ export function createExpansion(
   async function advance(campaign: ActiveCampaign, limit: number): Promise<Pass> {
     const from = reading ?? (await open(campaign))
     reading = undefined
-    if (from === undefined) return NOTHING
+    if (from === undefined) return EMPTY_PASS
     from.page ??= from.pages.take()
     if (from.page === undefined) {
       reading = from
-      return { ...NOTHING, isReading: true }
+      return { ...EMPTY_PASS, isReading: true }
     }
-    if (ageOf(from.page.readAt) > MAX_AGE_MS) return NOTHING
+    if (ageOf(from.page.readAt) > MAX_AGE_MS) return EMPTY_PASS
     return writePage(from, limit)
   }
 
   return { advance }
 }
 
-/** The first contacts, of whom at most `limit` get the campaign. */
+/** Returns as many of the first contacts as contain at most `limit` who get the campaign. */
 function takeFitting(
   plan: SendingPlan,
   contacts: readonly StretchContact[],
@@ -139,7 +145,7 @@ function takeFitting(
 ): readonly StretchContact[] {
   let left = limit
   for (const [index, contact] of contacts.entries()) {
-    if (!mayGet(plan, contact)) continue
+    if (!mayGetCampaign(plan, contact)) continue
     if (left <= 0) return contacts.slice(0, index)
     left -= 1
   }
@@ -157,7 +163,7 @@ function nextSize(count: number, tookMs: number): number | undefined {
   return Math.min(MAX_SIZE, Math.max(MIN_SIZE, fitting))
 }
 
-/** `upTo`: no contact up to this number is in a later page. */
+/** `upTo`: all contacts up to this number are in this page or an earlier one. */
 type AudiencePage = {
   contacts: StretchContact[]
   upTo: number
@@ -167,7 +173,10 @@ type AudiencePage = {
 }
 
 type AudiencePages = {
-  /** The next page; undefined until it has been read. @throws errors of its reading */
+  /**
+   * Returns the next page; undefined until it has been read. @throws the error with which reading
+   * the page failed
+   */
   take(): AudiencePage | undefined
 }
 

@@ -85,8 +85,8 @@ const findLastRow = statement<{ last: number | null }>(
 )
 
 /**
- * Lists the suppressed emails that were inserted after the row `last`. Other emails are not read:
- * few are suppressed.
+ * Lists the suppressed emails that were inserted after the row `last`. The index leads to
+ * suppressed emails only, of which there are few.
  */
 const listSuppressed = statement<{ id: string; contactId: string; recipient: string }>(
   () => sql`select id, contact_id as "contactId", recipient
@@ -104,7 +104,7 @@ const listListed = statement<CurrentContact>(
     ${orderedJoin()} contacts on contacts.number = ${item(0)} and contacts.email = ${item(1)}`,
 )
 
-/** The contacts of the rows as they are now. */
+/** Lists the contacts of the rows with their present address and data. */
 const listCurrent = statement<CurrentContact>(
   () => sql`select ${contact()} from ${eachOf(parameter('rows'))} as row
     ${orderedJoin()} contacts on contacts.number = ${item(1)} and contacts.id = ${item(2)}`,
@@ -122,7 +122,7 @@ export type CurrentContact = {
 type InsertedRows = {
   inserted: number
   suppressed: { id: string; projectId: string; contactId: string; recipient: string }[]
-  /** The contacts as they are now, if some got no row. */
+  /** The contacts with their present address and data; only read if some contact got no row. */
   current: CurrentContact[] | undefined
 }
 

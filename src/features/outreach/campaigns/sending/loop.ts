@@ -1,7 +1,7 @@
 /**
- * Sends campaigns: starts those that are due, makes the emails of those that send, a stretch of each in
- * rotation, and ends those of which no mail waits. The loop keeps its state in the database, so a server that
- * was killed goes on where it stopped.
+ * Sends campaigns: starts those that are due, makes the emails of those that send, a stretch of
+ * each in rotation, and ends those that have no waiting mail. The loop keeps its state in the
+ * database, so a server that was killed goes on where it stopped.
  */
 import { describeError } from '../../../../base/errors.ts'
 import { indexedBy } from '../../../../store/dialect.ts'
@@ -25,20 +25,21 @@ import {
   listSending,
 } from './active.ts'
 import { createExpansion, type Expansion, type ExpansionDeps } from './expansion.ts'
-import { countSlots, createRoom, type Room, type RoomDeps, releasePaced } from './pace.ts'
+import { countSlots, createQueueRoom, type QueueRoom, type RoomDeps, releasePaced } from './pace.ts'
 
 export type CampaignsDeps = ExpansionDeps & RoomDeps & Pick<Base, 'disk'>
 
-/** The wait while mail of a campaign waits, and after a failure. */
+/** How long the loop rests while mail of a campaign waits to be sent, and after a failure. */
 const RECHECK_MS = 1_000
 const MAX_WAIT_MS = 60_000
-/** The wait while the queue has emails enough. */
+/** How long the loop rests while the queue has enough emails. */
 const FULL_MS = 250
 /**
- * Above this number of due emails, delivery gets the processor: a pass is short, and the campaign then rests for
- * a multiple of its time and of the number of campaigns in progress.
+ * Above this number of due emails, delivery gets the processor: a pass makes at most `BRIEF_PASS`
+ * emails. The campaign then rests for `REST_FACTOR` times the time of the pass (at most
+ * `MAX_REST_MS`), multiplied by the number of campaigns that are being made.
  */
-const AMPLE = 2_000
+const AMPLE_DUE_EMAILS = 2_000
 const BRIEF_PASS = 500
 const REST_FACTOR = 3
 const MAX_REST_MS = 250
@@ -48,7 +49,7 @@ type MakingState = { expansion: Expansion; restUntil: number }
 
 type LoopState = {
   deps: CampaignsDeps
-  room: Room
+  room: QueueRoom
   making: Map<string, MakingState>
   loop: LoopRun
 }
@@ -60,7 +61,7 @@ const findWaiting = statement<{ isWaiting: number }>(
 )
 
 export function startCampaigns(deps: CampaignsDeps): Loop {
-  const room = createRoom(deps)
+  const room = createQueueRoom(deps)
   const making = new Map<string, MakingState>()
   return startLoop({
     run: (loop) => runRound({ deps, room, making, loop }),
@@ -71,7 +72,7 @@ export function startCampaigns(deps: CampaignsDeps): Loop {
   })
 }
 
-/** Makes a pass of each campaign. Returns the wait before the next round. */
+/** Makes a pass of each campaign. Returns how many ms to wait before the next round. */
 async function runRound(state: LoopState): Promise<number> {
   const { deps, making } = state
   let waitMs = await fireDue(state)
@@ -114,7 +115,7 @@ async function makePass(
   const unused = await findUnused(deps, campaign)
   const free = await room.free(campaign.projectId)
   if (free === 0) return FULL_MS
-  const isAmple = room.due(campaign.projectId) >= AMPLE
+  const isAmple = room.due(campaign.projectId) >= AMPLE_DUE_EMAILS
   const begunAt = performance.now()
   const limit = Math.min(
     slots,
@@ -138,8 +139,8 @@ async function makePass(
 }
 
 /**
- * Returns how many emails the project may send while it is new (`limits.new_project_daily`). A
- * campaign that must wait goes on when the project may send more.
+ * Returns how many more emails the project may send while it is new (`limits.new_project_daily`). A
+ * campaign over this limit waits until the project may send more.
  */
 async function findAllowed(deps: CampaignsDeps, { projectId }: ActiveCampaign): Promise<number> {
   if (deps.config.limits.newProjectDaily === 0) return Number.POSITIVE_INFINITY

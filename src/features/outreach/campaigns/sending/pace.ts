@@ -1,14 +1,16 @@
 /**
- * How many emails of a campaign may be made now: by its pace and by the room in the queue.
+ * Decides how many emails of a campaign may be made now, by the pace of the campaign and by the
+ * room in the queue.
  *
- * `maxPerHour`: each email has its slot, the time at which it is due. Slots are given at most a minute
- * ahead, so that a higher `maxPerHour` takes effect soon. After a standstill they begin now: missed slots are not
- * made up for. With a lower one, and after a pause, the emails that were not tried yet are put aside
- * (`settle-stopped.ts`) and get new slots.
+ * `maxPerHour`: each email has its slot, the time at which it is due. Slots are given at most a
+ * minute ahead, so that a higher `maxPerHour` takes effect soon. After a standstill the slots begin
+ * now: missed slots are not made up for. After `maxPerHour` was lowered, and after a pause, the
+ * emails that were not tried yet are put aside (`settle-stopped.ts`) and get new slots.
  *
- * `campaigns.rows_ahead`: how many more emails of a project's campaigns may be made before the queue has worked
- * off some. Emails count if their site could take mail now; the others, whose site is full, resting, restricted or
- * held, are made up to ten times as many. A count is at most about a second old, and later emails are added.
+ * `campaigns.rows_ahead`: how many more emails of a project's campaigns may be made before the
+ * queue has worked off some. Emails count if their site could take mail now; the others, whose site
+ * is full, resting, restricted or held, are made up to ten times as many. A count is at most about
+ * a second old; emails that were made since are added.
  */
 import { HOUR_MS, MINUTE_MS } from '../../../../base/clock.ts'
 import { CAMPAIGN_CLASS } from '../../../../base/queue-class.ts'
@@ -35,7 +37,7 @@ const BATCH = 200
 
 export type RoomDeps = Pick<Base, 'store' | 'config' | 'outbound' | 'now'>
 
-export type Room = {
+export type QueueRoom = {
   /** How many emails the campaigns of a project may make now. */
   free(projectId: string): Promise<number>
   /** How many emails of the project's campaigns are due, as of the last `free`; 0 without a bound. */
@@ -44,13 +46,16 @@ export type Room = {
   took(projectId: string, count: number): void
 }
 
-type Ahead = { ready: number; all: number; due: number }
+type EmailsAhead = { ready: number; all: number; due: number }
 
-const NONE: Ahead = { ready: 0, all: 0, due: 0 }
+const NO_EMAILS_AHEAD: EmailsAhead = { ready: 0, all: 0, due: 0 }
 
 const COUNT_EVERY_MS = 1_000
 
-/** All waiting emails together have this many times the bound of those that could go. */
+/**
+ * The bound on all waiting emails, as a multiple of the bound on those whose site could take mail
+ * now.
+ */
 const ALL_BOUNDS = 10
 
 const countLanes = statement<{ domain: string; projectId: string; emails: number; due: number }>(
@@ -61,7 +66,10 @@ const countLanes = statement<{ domain: string; projectId: string; emails: number
     group by recipient_domain, project_id`,
 )
 
-/** Emails of held domains have no due time. An ended campaign has no such emails. */
+/**
+ * Counts the emails of held domains by project: they have no due time, so `countLanes` misses them.
+ * An ended campaign has no such emails.
+ */
 const countHeld = statement<{ projectId: string; emails: number }>(
   () => sql`select campaigns.project_id as "projectId", count(*) as emails
     from campaigns ${orderedJoin()} emails ${indexedBy('emails_campaign_shelf')}
@@ -70,13 +78,16 @@ const countHeld = statement<{ projectId: string; emails: number }>(
     group by campaigns.project_id`,
 )
 
-/** Returns how many slots there are within the next minute, and in how many ms there is one more. */
+/**
+ * `slots`: how many slots there are within the next minute. `waitMs`: after how many ms there is
+ * one more.
+ */
 export function countSlots(
   { maxPerHour, pacedAt }: Paced,
   now: number,
 ): { slots: number; waitMs: number } {
   if (maxPerHour === null) return { slots: Number.POSITIVE_INFINITY, waitMs: 0 }
-  const start = startOf({ maxPerHour, pacedAt }, now)
+  const start = nextSlotStart({ maxPerHour, pacedAt }, now)
   const slots = Math.floor(((now + AHEAD_MS - start) * maxPerHour) / HOUR_MS) + 1
   return { slots: Math.max(0, slots), waitMs: Math.max(0, start - AHEAD_MS - now) }
 }
@@ -87,14 +98,14 @@ export function slotsOf(
   { count, now }: { count: number; now: number },
 ): { dueAt: (index: number) => number; pacedAt: number } {
   if (maxPerHour === null) return { dueAt: () => now, pacedAt }
-  const start = startOf({ maxPerHour, pacedAt }, now)
+  const start = nextSlotStart({ maxPerHour, pacedAt }, now)
   const dueAt = (index: number) => Math.ceil(start + (index * HOUR_MS) / maxPerHour)
   return { dueAt, pacedAt: dueAt(count) }
 }
 
 /**
- * The progress of a campaign whose untried emails are to get new slots. The first one is an interval
- * away, because an email may have gone out just now.
+ * Returns the columns of progress by which untried emails get new slots. The first slot is an
+ * interval away, because an email may have gone out just now.
  */
 export function restartPace(
   maxPerHour: number,
@@ -108,7 +119,7 @@ export function restartPace(
  * begins at most one interval later. A later start was given under a lower `maxPerHour`, or by a
  * clock that was ahead: the end of that minute takes its place.
  */
-function startOf(
+function nextSlotStart(
   { maxPerHour, pacedAt }: { maxPerHour: number; pacedAt: number },
   now: number,
 ): number {
@@ -151,9 +162,12 @@ async function releaseSome({ now, queueNotifier }: ReleaseDeps, tx: Tx, id: stri
   tx.afterCommit(() => notifyReleased(queueNotifier, released))
 }
 
-export function createRoom(deps: RoomDeps, clock: () => number = () => performance.now()): Room {
+export function createQueueRoom(
+  deps: RoomDeps,
+  clock: () => number = () => performance.now(),
+): QueueRoom {
   const { rowsAhead } = deps.config.campaigns
-  let counted = new Map<string, Ahead>()
+  let counted = new Map<string, EmailsAhead>()
   let countedAt = Number.NEGATIVE_INFINITY
 
   async function free(projectId: string): Promise<number> {
@@ -162,29 +176,29 @@ export function createRoom(deps: RoomDeps, clock: () => number = () => performan
       counted = await countAhead(deps)
       countedAt = clock()
     }
-    const { ready, all } = counted.get(projectId) ?? NONE
+    const { ready, all } = counted.get(projectId) ?? NO_EMAILS_AHEAD
     return Math.max(0, Math.min(rowsAhead - ready, ALL_BOUNDS * rowsAhead - all))
   }
 
   function took(projectId: string, count: number): void {
     if (rowsAhead === 0) return
-    const { ready, all, due } = counted.get(projectId) ?? NONE
+    const { ready, all, due } = counted.get(projectId) ?? NO_EMAILS_AHEAD
     counted.set(projectId, { ready: ready + count, all: all + count, due: due + count })
   }
 
   return { free, due: (projectId) => counted.get(projectId)?.due ?? 0, took }
 }
 
-async function countAhead({ store, outbound, now }: RoomDeps): Promise<Map<string, Ahead>> {
-  const counted = new Map<string, Ahead>()
+async function countAhead({ store, outbound, now }: RoomDeps): Promise<Map<string, EmailsAhead>> {
+  const counted = new Map<string, EmailsAhead>()
   for (const lane of await store.scan.list(countLanes, { now: now() })) {
     const { domain, projectId, emails } = lane
-    const { ready, all, due } = counted.get(projectId) ?? NONE
+    const { ready, all, due } = counted.get(projectId) ?? NO_EMAILS_AHEAD
     const more = canTakeMail(outbound, outbound.siteOf(domain)) ? emails : 0
     counted.set(projectId, { ready: ready + more, all: all + emails, due: due + lane.due })
   }
   for (const { projectId, emails } of await store.scan.list(countHeld)) {
-    const ahead = counted.get(projectId) ?? NONE
+    const ahead = counted.get(projectId) ?? NO_EMAILS_AHEAD
     counted.set(projectId, { ...ahead, all: ahead.all + emails })
   }
   return counted

@@ -1,4 +1,7 @@
-/** What all emails of a campaign share, read when its expansion begins or goes on. */
+/**
+ * The plan of a campaign: the facts that all of its emails share, read when its expansion begins or
+ * goes on.
+ */
 import { AppError } from '../../../../base/errors.ts'
 import { keysNamedIn, type NamesKey } from '../../../../formats/template/named-keys.ts'
 import type { Project } from '../../../../store/schema/accounts.ts'
@@ -19,7 +22,7 @@ export type SendingPlan = {
   isForAll: boolean
   isTracked: boolean
   sourceType: 'CAMPAIGN' | 'TRANSACTIONAL'
-  /** Which keys of a contact's data are kept with its email. */
+  /** Decides which keys of a contact's data are stored with the email. */
   isKept: NamesKey
 }
 
@@ -29,8 +32,8 @@ type CampaignTrouble = { trouble: PauseReason; campaign: FoundCampaign }
 type Deps = Pick<Base, 'store' | 'directory' | 'now'>
 
 /**
- * `isKept`: may come from an earlier plan, because the text of a campaign that sends does not
- * change, and to parse it takes up to 50 ms.
+ * `isKept`: that of an earlier plan, if there is one. The text of a campaign that sends does not
+ * change, and parsing the text takes up to 50 ms.
  * @throws AppError CAMPAIGN_NOT_FOUND, DATABASE_ERROR
  */
 export async function planSending(

@@ -21,7 +21,10 @@ type Deps = Pick<
   'store' | 'config' | 'directory' | 'campaignNotifier' | 'sharedRuns' | 'now' | 'log'
 >
 
-/** The columns of a pause: a campaign that is sent or scheduled anew leaves its fence. */
+/**
+ * The columns of a campaign that is not paused: a campaign that is sent or scheduled again is no
+ * longer held by a fence.
+ */
 const UNPAUSED = { pausedAt: null, pauseReason: null } as const
 
 type SentCampaign = {

@@ -38,7 +38,7 @@ export type StretchDeps = Pick<
   outbound: Pick<Base['outbound'], 'siteOf' | 'pauseOf'>
 }
 
-/** `data`: not read, and null, if the contact gets no mail. */
+/** `data`: null for a contact who gets no mail, because the data is not read then. */
 export type StretchContact = {
   number: number
   id: string
@@ -48,22 +48,23 @@ export type StretchContact = {
 }
 
 /**
- * `upTo`: contacts up to this number are done with after the stretch. `isLast`: no contact is left.
+ * `upTo`: after the stretch, all contacts up to this number are done. `isLast`: no contact is left
+ * after it.
  */
-type Stretch = { contacts: readonly StretchContact[]; upTo: number; isLast: boolean }
+type CampaignStretch = { contacts: readonly StretchContact[]; upTo: number; isLast: boolean }
 
 /** `inserted`: the number of rows; `tookMs`: the time of the transaction. */
 type WrittenStretch = { inserted: number; tookMs: number }
 
 /**
- * Returns undefined if the campaign does not send any more, its pace has changed since the plan was
- * made, another place has moved its position away from `after`, or the stretch has more emails than a
- * limit of the project leaves: that of new projects, or those by the month.
+ * Writes a stretch. Returns undefined if the campaign no longer sends, its pace has changed since
+ * the plan was made, its position is no longer `after`, or the stretch has more emails than the
+ * limits of the project leave (the limit of new projects and the monthly ones).
  */
 export function writeStretch(
   deps: StretchDeps,
   plan: SendingPlan,
-  { after, ...stretch }: Stretch & { after: number },
+  { after, ...stretch }: CampaignStretch & { after: number },
 ): Promise<WrittenStretch | undefined> {
   const { id, projectId } = plan.campaign
   const write = async (tx: Tx) => {
@@ -74,7 +75,7 @@ export function writeStretch(
     const { project } = plan
     const at = deps.now()
     const category = categoryOf(plan.sourceType)
-    const count = stretch.contacts.filter((contact) => mayGet(plan, contact)).length
+    const count = stretch.contacts.filter((contact) => mayGetCampaign(plan, contact)).length
     if (count > (await findAllowance(deps, tx, { project, at }))) return undefined
     const use = await findUse(deps, tx, { projectId, at })
     if (use === undefined || count > allowanceOf(deps, use, category)) return undefined
@@ -90,14 +91,14 @@ export function writeStretch(
 /**
  * Whether the contact gets the campaign. A contact who does not may still get a row that says why.
  */
-export function mayGet(
+export function mayGetCampaign(
   { isForAll }: Pick<SendingPlan, 'isForAll'>,
   { subscribed }: Pick<StretchContact, 'subscribed'>,
 ): boolean {
   return subscribed || isForAll
 }
 
-/** Returns the number of rows, and how many of them are SUPPRESSED. */
+/** Writes the rows. Returns how many there are, and how many of them are SUPPRESSED. */
 async function writeRows(
   deps: StretchDeps,
   tx: Tx,
@@ -106,9 +107,9 @@ async function writeRows(
     active,
     stretch,
     at,
-  }: { plan: SendingPlan; active: ActiveCampaign; stretch: Stretch; at: number },
+  }: { plan: SendingPlan; active: ActiveCampaign; stretch: CampaignStretch; at: number },
 ): Promise<{ inserted: number; suppressed: number }> {
-  const isWanted = (contact: StretchContact) => mayGet(plan, contact)
+  const isWanted = (contact: StretchContact) => mayGetCampaign(plan, contact)
   const wanted = stretch.contacts.filter(isWanted)
   const { dueAt, pacedAt } = slotsOf(active, { count: wanted.length, now: at })
   const drafts = wanted.flatMap((contact, index) => draftRow(plan, contact, dueAt(index)))
@@ -244,7 +245,8 @@ async function sharedColumns(
 
 /**
  * Notifies the queue once for each domain, with the due time of its earliest row. A paused site is
- * visited when it may be tried: before, the queue would only write the reason to each row.
+ * visited when it may be tried again: earlier, the queue would only write the reason of the pause
+ * to each row.
  */
 function notifyQueue(
   { queueNotifier, outbound }: StretchDeps,

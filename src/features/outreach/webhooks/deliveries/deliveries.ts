@@ -1,7 +1,8 @@
 /**
- * The deliveries of endpoints: their rows, their list, how the API shows one, and when old ones go. The
- * list is newest first. Each status is a range of an index, so the cost depends on the page, not on the
- * number of deliveries. Successes are deleted after 7 days, failures after 30.
+ * The deliveries of endpoints: inserts and lists their rows, turns a row into the record of the
+ * API, and deletes old ones. The list is newest first. Each status is a range of an index, so the
+ * cost depends on the page, not on the number of deliveries. Successes are deleted after 7 days,
+ * failures after 30.
  */
 import { DAY_MS, formatInstant, formatOptionalInstant } from '../../../../base/clock.ts'
 import { unknownCursor } from '../../../../base/errors.ts'
@@ -110,7 +111,7 @@ export async function listDeliveries(
   const fencedThrough = (await findFence(store.read, key.projectId))?.deliveryNumber
   const cursorOf = (row: WebhookDelivery) =>
     sealCursor(deps, 'webhooks', [row.endpointId, row.number])
-  // Rows up to `failedThrough` ended with their endpoint.
+  // Rows up to `failedThrough` ended when their endpoint was disabled.
   const isShown = ({ number }: WebhookDelivery) =>
     status !== 'PENDING' || number > endpoint.failedThrough
   const page = pageListing({
@@ -160,13 +161,16 @@ async function findPlace(deps: ListDeps, endpointId: string, cursor?: string): P
   return number
 }
 
-/** Returns a delivery as the API shows it. `endpoint`: with its fence, if the project has one. */
+/**
+ * Returns a delivery as the API shows it. `endpoint`: includes the fence of its project, if there
+ * is one.
+ */
 export function toDeliveryRecord(
   row: WebhookDelivery,
   endpoint: Pick<WebhookEndpoint, 'failedThrough'> & { fencedThrough?: number | undefined },
 ): DeliveryRecord {
   const { id, endpointId, eventId, attempts, statusCode, response, durationMs, dueAt } = row
-  // Such a row ended with its endpoint; a job writes that into the row later.
+  // Such a delivery ended when its endpoint was disabled; a job writes that into the row later.
   const isEnded = row.status === 'PENDING' && row.number <= endpoint.failedThrough
   const isFenced = dueAt !== null && !isEnded && row.number <= (endpoint.fencedThrough ?? 0)
   const isWaiting = dueAt !== null && !isEnded && !isFenced

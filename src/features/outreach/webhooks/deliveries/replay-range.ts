@@ -1,6 +1,6 @@
 /**
- * Sends the events of a span of time again: those that the endpoint wants, in their order, under the same
- * ids. A job makes the deliveries in batches.
+ * Sends the events of a span of time to an endpoint again, as far as the endpoint wants them, in
+ * their order and under the same ids. A job makes the deliveries in batches.
  */
 import { DAY_MS } from '../../../../base/clock.ts'
 import { invalidField } from '../../../../base/errors.ts'
@@ -26,7 +26,7 @@ const MAX_BACK_MS = 30 * DAY_MS
 const TOLERANCE_MS = 60_000
 const PACE: Pace = { rows: 500, rest: 'none' }
 
-/** Epoch ms, both included. */
+/** Epoch ms; events at both instants are included. */
 type ReplaySpan = { since: number; until: number }
 type ReplayPayload = ReplaySpan & { endpointId: string; last: number }
 type ReplayProgress = { at: number; seq: number; created: number }
@@ -37,7 +37,9 @@ type Deps = Pick<Base, 'store' | 'now'>
 const isInSpan = sql`created_at >= ${parameter('at')} and created_at <= ${parameter('until')}
   and (created_at, seq) > (${parameter('at')}, ${parameter('seq')}) and seq <= ${parameter('last')}`
 
-/** Events in the order of their times, from an index of the listed ones and an index of names. */
+/**
+ * Lists events in the order of their times, by the index of listed events and the index of names.
+ */
 export const listReplayed = statement<ReplayedEvent>(() => {
   const select = (from: SQL) => sql`select * from (select seq, id, name, created_at as at
     from events ${from} and ${isInSpan} order by created_at, seq limit ${parameter('limit')})`

@@ -1,8 +1,7 @@
 /**
- * Sends an event to an endpoint when the project asks: that of a delivery again, or a test.
- *
- * A replay has the same `webhook-id` as its delivery. A delivery that waits is tried now; for one that has ended a new
- * delivery is made.
+ * Sends an event to an endpoint when the project asks: the event of an earlier delivery, or a test.
+ * A replay has the same `webhook-id` as the earlier delivery. If that delivery still waits, it is
+ * tried now; if it has ended, a new delivery is made.
  */
 import { AppError, notFound } from '../../../../base/errors.ts'
 import type { DeliveryRecord } from '../../../../records/webhook-delivery.ts'
@@ -38,8 +37,9 @@ export async function replayDelivery(
 }
 
 /**
- * Sends `webhook.test` to an endpoint now, also to a disabled one, and returns the delivery with its result. The test
- * is not tried again. A success shows that the endpoint works; a failure does not count.
+ * Sends `webhook.test` to an endpoint now, even to a disabled one, and returns the delivery with
+ * its result. A failed test is not tried again. A success shows that the endpoint works; a failure
+ * does not count.
  * @throws AppError RESOURCE_NOT_FOUND
  */
 export async function sendTestDelivery(
@@ -88,7 +88,7 @@ async function loadDelivery(tx: Tx, endpointId: string, id: string): Promise<Web
   return row
 }
 
-/** Makes a waiting delivery due at once, also if the clock is set back. */
+/** Makes a waiting delivery due at once, even if the clock is set back. */
 async function bringForward(tx: Tx, { number, id }: WebhookDelivery): Promise<string> {
   await tx
     .update(webhookDeliveries)

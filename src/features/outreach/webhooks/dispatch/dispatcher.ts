@@ -20,17 +20,17 @@ import {
   createTaskLines,
   type DispatchResult,
   nextWidth,
-  type Started,
-  type Task,
+  type RequestTask,
+  type StartedTask,
   type TaskKey,
   type TaskLine,
   type TaskSource,
 } from './tasks.ts'
 
 export type Dispatcher = {
-  /** Tells that tasks of the key are due at `dueAt`. */
+  /** Says that tasks of the key are due at `dueAt`. */
   notify(key: TaskKey, dueAt: number): void
-  /** Drops what was read of the key, and reads it again. */
+  /** Drops the tasks of the key that were read and not started, and reads the key again. */
   refresh(key: TaskKey): void
   /** Lists all keys again. */
   reload(): void
@@ -42,7 +42,7 @@ type Deps = { log: Log; now: Now }
 type WaitingResult<Result> = { key: TaskKey; result: Result }
 
 const STALL_MS = 2 * SECOND_MS
-/** The wait after a failure of the database. */
+/** How long the dispatcher waits after a failure of the database. */
 const RETRY_MS = SECOND_MS
 const MAX_WAIT_MS = MINUTE_MS
 const MIN_WAIT_MS = 5
@@ -54,7 +54,7 @@ const LINGER_MS = 10
 /** How long requests may still take at a stop. */
 const STOP_MS = 3 * SECOND_MS
 
-export function startDispatcher<Item extends Task, Result extends DispatchResult>(
+export function startDispatcher<Item extends RequestTask, Result extends DispatchResult>(
   { log, now }: Deps,
   source: TaskSource<Item, Result>,
 ): Dispatcher {
@@ -90,7 +90,7 @@ export function startDispatcher<Item extends Task, Result extends DispatchResult
     }
   }
 
-  async function run(started: Started<Item>): Promise<void> {
+  async function run(started: StartedTask<Item>): Promise<void> {
     const { line, task } = started
     const stalls = setTimeout(lines.stall, STALL_MS, started)
     const result = await attempt(line, task)
@@ -107,7 +107,10 @@ export function startDispatcher<Item extends Task, Result extends DispatchResult
     if (lines.active() === 0) idle?.()
   }
 
-  /** A line that gets slower keeps fewer tasks in memory; the others are read again. */
+  /**
+   * Sets the width of a line. A line that gets slower keeps fewer tasks in memory; the dropped
+   * tasks are read again later.
+   */
   function setWidth(line: TaskLine<Item>, width: number): void {
     const isSlower = width < line.width
     line.width = width
@@ -133,8 +136,8 @@ export function startDispatcher<Item extends Task, Result extends DispatchResult
   }
 
   async function recordAll(): Promise<void> {
-    // The number of results to record one by one: all of a batch that failed, so that a result
-    // which cannot be recorded holds up no other.
+    // How many results are recorded one by one: those of a batch that failed, so that a result
+    // which cannot be recorded holds up no other result.
     let single = 0
     while (unrecorded.length > 0) {
       if (single === 0 && unrecorded.length < MAX_BATCH && !isStopping) await wait(LINGER_MS)
@@ -169,7 +172,7 @@ export function startDispatcher<Item extends Task, Result extends DispatchResult
     consider(line)
   }
 
-  /** Queues the line for reading, or sets the timer for it. */
+  /** Queues the line for reading if a task is due, or sets the timer to the line's due time. */
   function consider(line: TaskLine<Item>): void {
     if (line.dueAt === null) lines.tidy(line)
     else if (line.dueAt > now()) wakeAt(line.dueAt)
@@ -183,7 +186,8 @@ export function startDispatcher<Item extends Task, Result extends DispatchResult
     for (const line of toLoad) {
       if (loads >= MAX_LOADS || !lines.hasRoom()) return
       const limit = lines.roomToRead(line)
-      // The line is considered again when one of its requests ends, or any other request.
+      // A line without room is considered again when one of its requests ends, or any other
+      // request.
       if (limit === 0) continue
       toLoad.delete(line)
       load(line, limit)

@@ -1,8 +1,10 @@
 /**
- * What a dispatcher sends: tasks, each of which is a request that is due. The key of a task is its endpoint
- * or its workflow. The tasks are rows of the database; a task whose result was not recorded is taken again.
+ * The tasks of a dispatcher, each of which is a request that is due. The key of a task is its
+ * endpoint or its workflow. The tasks are rows of the database; a task whose result was not
+ * recorded is taken again.
  *
- * The lines of a dispatcher, one for each key: how many requests each may have in flight, and whose turn it is.
+ * The tasks of a key form a line. This file decides how many requests each line may have in flight,
+ * and whose turn it is.
  *
  *   width     requests of a line at a time: 10 at first, one more after each answer, up to 50; half
  *             after a time-out or a failed connection, so that a server that hangs soon holds one
@@ -16,14 +18,14 @@
  */
 import { createFairQueue } from '../../../../turns/fair-queue.ts'
 
-/** `id`: of an endpoint or of a workflow. */
+/** `id`: the id of an endpoint or of a workflow. */
 export type TaskKey = { id: string; projectId: string }
 
-export type Task = {
+export type RequestTask = {
   number: number
   /** The memory that the task takes. */
   bytes: number
-  /** About the further memory that its request takes while it is in flight. */
+  /** The further memory that the request takes, approximately, while it is in flight. */
   sentBytes: number
 }
 
@@ -32,23 +34,23 @@ export type DispatchResult = {
   number: number
   /** When the task is due again; null if it has ended. */
   dueAt: number | null
-  /** Whether the server answered, in any way. */
+  /** Whether the server answered at all, with whatever status. */
   hasAnswered: boolean
 }
 
-/** `taken`: tasks that were handed out and not recorded yet. */
+/** `taken`: the numbers of tasks that were taken before and whose results are not recorded yet. */
 export type TakeQuery = { taken: ReadonlySet<number>; limit: number; now: number }
 
 /** `nextDueAt`: when another task of the key is due; null if none is waiting. */
-export type Taken<Item> = { tasks: Item[]; nextDueAt: number | null }
+export type TakenTasks<Item> = { tasks: Item[]; nextDueAt: number | null }
 
-export type TaskSource<Item extends Task, Result extends DispatchResult> = {
+export type TaskSource<Item extends RequestTask, Result extends DispatchResult> = {
   /** For the log. */
   name: string
   /** The keys with waiting tasks, each with its earliest due time. */
   listKeys(): Promise<(TaskKey & { dueAt: number })[]>
   /** Returns due tasks in the order in which they start. */
-  take(key: TaskKey, query: TakeQuery): Promise<Taken<Item>>
+  take(key: TaskKey, query: TakeQuery): Promise<TakenTasks<Item>>
   /**
    * Makes one request. Returns undefined for a task that is gone, or whose request was aborted: nothing
    * is recorded.
@@ -58,7 +60,7 @@ export type TaskSource<Item extends Task, Result extends DispatchResult> = {
   record(results: readonly { key: TaskKey; result: Result }[]): Promise<void>
 }
 
-/** Alternates between two lists. */
+/** Merges two lists by taking from each in turn. */
 export function inTurn<T>(one: readonly T[], other: readonly T[]): T[] {
   const length = Math.max(one.length, other.length)
   return Array.from({ length }, (_, index) => [one[index], other[index]])
@@ -72,27 +74,27 @@ const MAX_OF_PROJECT = 300
 const MAX_YOUNG = 400
 const MAX_STALLED = 300
 const MAX_ACTIVE = 1_000
-/** Tasks of a line in flight or not recorded yet, at most. */
+/** The most tasks of a line that are in flight or not recorded yet. */
 const MAX_TAKEN = 4 * MAX_WIDTH
-export const MAX_BYTES = 64 * 1024 * 1024
+export const MAX_TASK_BYTES = 64 * 1024 * 1024
 
 export type TaskLine<Item> = TaskKey & {
   width: number
   /** Tasks that were read and not started. */
   ready: Item[]
-  /** Tasks in flight, or not recorded yet. */
+  /** The numbers of tasks that are in flight or not recorded yet. */
   taken: Set<number>
   active: number
   stalled: number
-  /** When a task that was not read is due, as far as known. */
+  /** When the next task that was not read yet is due, as far as is known; null if none is known. */
   dueAt: number | null
   isLoading: boolean
-  /** Whether what is being read is void. */
+  /** Whether the tasks that are being read are to be dropped, because they changed meanwhile. */
   isStale: boolean
 }
 
 /** A task that has a place among those in flight. */
-export type Started<Item> = { line: TaskLine<Item>; task: Item; isStalled: boolean }
+export type StartedTask<Item> = { line: TaskLine<Item>; task: Item; isStalled: boolean }
 
 export type TaskLines<Item> = {
   /** The line of the key, which is made if absent. */
@@ -103,22 +105,25 @@ export type TaskLines<Item> = {
   /** How many tasks of the line may be read now. */
   roomToRead(line: TaskLine<Item>): number
   addReady(line: TaskLine<Item>, tasks: readonly Item[]): void
-  /** Forgets tasks that were read and not started, but for the first `kept`. Returns how many. */
+  /**
+   * Forgets tasks that were read and not started, except for the first `kept`. Returns how many it
+   * forgot.
+   */
   dropReady(line: TaskLine<Item>, kept: number): number
   /** Starts the next task whose turn it is; undefined if none may start. */
-  startNext(): Started<Item> | undefined
+  startNext(): StartedTask<Item> | undefined
   /** Notes that the request has been in flight for two seconds. */
-  stall(started: Started<Item>): void
-  end(started: Started<Item>): void
+  stall(started: StartedTask<Item>): void
+  end(started: StartedTask<Item>): void
   /** Forgets the line if it has nothing to do. */
   tidy(line: TaskLine<Item>): void
   active(): number
 }
 
-/** The requests in flight of a project, and the memory that its tasks take. */
+/** The use of a project: its requests in flight, and the memory of its tasks. */
 type Share = { active: number; bytes: number }
 
-export function createTaskLines<Item extends Task>(): TaskLines<Item> {
+export function createTaskLines<Item extends RequestTask>(): TaskLines<Item> {
   const lines = new Map<string, TaskLine<Item>>()
   /** Lines with tasks to start, each once; projects take turns. */
   const turns = createFairQueue<TaskLine<Item>>()
@@ -144,7 +149,7 @@ export function createTaskLines<Item extends Task>(): TaskLines<Item> {
 
   function hasMemory(line: TaskLine<Item>, more: number): boolean {
     const share = shareOf(line)
-    return share.active === 0 || share.bytes + more <= MAX_BYTES - bytes
+    return share.active === 0 || share.bytes + more <= MAX_TASK_BYTES - bytes
   }
 
   function count(line: TaskLine<Item>, more: Share): void {
@@ -219,7 +224,7 @@ export function createTaskLines<Item extends Task>(): TaskLines<Item> {
   }
 }
 
-function bytesOf(tasks: readonly Task[]): number {
+function bytesOf(tasks: readonly RequestTask[]): number {
   return tasks.reduce((total, { bytes }) => total + bytes, 0)
 }
 

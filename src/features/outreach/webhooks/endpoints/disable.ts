@@ -1,7 +1,8 @@
 /**
- * Stops an endpoint: no rows are made and none is sent from then on. The waiting deliveries up to
- * `failed_through` count as failed at once; a job writes that into their rows, a batch at a time, and
- * then sets the number to 0; or it deletes the rows of a deleted endpoint and then the endpoint.
+ * Stops an endpoint that is disabled or deleted: from then on no delivery is made and none is sent.
+ * The waiting deliveries up to the number `failed_through` count as failed at once. A job writes
+ * that into their rows, a batch at a time, and then sets `failed_through` to 0. For a deleted
+ * endpoint, the job deletes the rows and then the endpoint.
  */
 import { sql } from '../../../../store/drizzle.ts'
 import { parameter, statement } from '../../../../store/statement.ts'
@@ -36,7 +37,9 @@ const findCleared = statement<{ failedThrough: number; deletedAt: number | null 
     from webhook_endpoints where id = ${parameter('id')}`,
 )
 
-/** Writes that the rows are cleared: a row that was cleared does not wait again. */
+/**
+ * Writes that all rows are cleared. A cleared row never waits again, so no number needs to be kept.
+ */
 const setCleared = statement(
   () => sql`update webhook_endpoints set failed_through = 0 where id = ${parameter('id')}`,
 )

@@ -38,7 +38,7 @@ type UpdateDeps = Pick<Base, 'store' | 'now' | 'webhookClient' | 'webhookNotifie
 
 type RotatedEndpoint = EndpointRecord & {
   secret: string
-  /** Until then the previous secret signs, too. */
+  /** Until this time the previous secret signs, too. */
   previousSecretUntil: string | null
 }
 
@@ -84,7 +84,8 @@ export async function updateEndpoint(
       .update(webhookEndpoints)
       .set({ ...set, updatedAt: deps.now() })
       .where(eq(webhookEndpoints.id, row.id))
-    // Deliveries to be tried again wait for the job, whose earlier run may have failed.
+    // Deliveries to be tried again wait until the job has cleared the old rows. The job is enqueued
+    // again, because its earlier run may have failed.
     if (mayEnable && row.failedThrough > 0) await enqueueClearing(deps, tx, key)
     if (enabled === false) await disableEndpoint(deps, tx, { ...key, reason: null })
     const { id: endpointId, projectId } = key
@@ -150,8 +151,8 @@ async function refuseTooMany(tx: Tx, projectId: string): Promise<void> {
 }
 
 /**
- * Refuses a URL whose host is an address that must not be connected to. Names are checked with each
- * request.
+ * Refuses a URL whose host is a private address, to which nothing may connect. Host names are
+ * checked with each request.
  * @throws AppError VALIDATION_ERROR
  */
 function refusePrivateUrl({ webhookClient }: Pick<Base, 'webhookClient'>, url: string): void {

@@ -1,6 +1,6 @@
 /**
- * The endpoints of a project: how they are found, and how the API shows one. Deleted endpoints, and those of other
- * projects, count as unknown.
+ * The endpoints of a project: finds and lists them, and turns a row into the record of the API.
+ * Deleted endpoints, and those of other projects, count as unknown.
  */
 import { formatInstant, formatOptionalInstant } from '../../../../base/clock.ts'
 import { type AppError, notFound } from '../../../../base/errors.ts'

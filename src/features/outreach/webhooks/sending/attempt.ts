@@ -32,13 +32,13 @@ const RETRY_DELAYS_MS: readonly number[] = [
   24 * HOUR_MS,
 ]
 
-/** What an attempt changes in the row of its delivery. */
+/** The columns that an attempt changes in the row of its delivery. */
 type AttemptColumns = {
   status: WebhookStatus
   attempts: number
   statusCode: number | null
   error: string | null
-  /** The beginning of the response of a failed attempt. */
+  /** The beginning of the response to a failed attempt. */
   response: string | null
   durationMs: number | null
   lastAttemptAt: number
@@ -133,7 +133,9 @@ export function attemptColumns(
   }
 }
 
-/** Whether the server answers at all, so that it deserves further connections. */
+/**
+ * Whether the server answered at all. A line whose server answers may have more requests in flight.
+ */
 function hasAnswered({ kind }: HttpResult): boolean {
   return kind === 'response' || kind === 'refused'
 }

@@ -1,12 +1,11 @@
 /**
- * Reads the deliveries that are due at an endpoint: those never tried in the order of events, and
- * in turn with them those to try again, so that neither waits for all of the others.
- *
- * While rows of an earlier disabling are still to be cleared (`failed_through`), only first attempts
- * are read, which an index finds behind those rows; what is to be tried again waits for the job.
- *
- * Deliveries that a fence holds are passed over: those to try again become due at once, as if they were
- * never tried, because an index finds what is due at once behind them.
+ * Reads the due deliveries of an endpoint. Deliveries that were never tried come in the order of
+ * events, and alternate with those to be tried again, so that neither kind waits for all of the
+ * other. While rows of an earlier disabling are still to be cleared (`failed_through`), only
+ * deliveries that were never tried are read, because the index finds them behind those rows;
+ * deliveries to be tried again wait for the job. Fenced deliveries are passed over: those to be
+ * tried again get the due time of deliveries that were never tried, because among these the index
+ * finds the ones behind the fence.
  */
 import type { KeyObject } from 'node:crypto'
 import { SECOND_MS } from '../../../../base/clock.ts'
@@ -17,12 +16,18 @@ import { parameter, statement } from '../../../../store/statement.ts'
 import { type Pace, sweep } from '../../../../work/sweep.ts'
 import type { Base } from '../../../ground/base.ts'
 import { findFence } from '../../../ground/fence/rows.ts'
-import { inTurn, type Taken, type TakeQuery, type Task, type TaskKey } from '../dispatch/tasks.ts'
+import {
+  inTurn,
+  type RequestTask,
+  type TakenTasks,
+  type TakeQuery,
+  type TaskKey,
+} from '../dispatch/tasks.ts'
 import { openSigningKeys } from '../signing.ts'
 import { isReceivedMail, MAX_RECEIVED_BYTES, readEvents, type WaitingEvent } from './event-rows.ts'
 
 /** A delivery to make. `sent`: undefined if the event was deleted. */
-export type EndpointTask = Task & {
+export type EndpointTask = RequestTask & {
   attempts: number
   projectId: string
   eventId: string
@@ -41,17 +46,17 @@ type DueDelivery = {
 
 type Deps = Pick<Base, 'store' | 'keyring' | 'now'>
 
-/** The bytes of the events of a page; a larger event is a page of its own. */
+/** The most bytes of the events of a page; a larger event is a page of its own. */
 const PAGE_BYTES = 256 * 1024
-/** What a task takes beside its event. */
+/** The memory of a task beside its event. */
 const TASK_BYTES = 1_024
-/** Fenced deliveries that are passed over at a time. */
+/** At most this many fenced deliveries are passed over in one transaction. */
 const MAX_PASSED = 500
 const PASSING: Pace = { rows: MAX_PASSED, rest: 'none' }
-/** How often to look whether the rows of an endpoint are cleared. */
+/** How often the dispatcher looks whether the rows of an endpoint are cleared. */
 const CLEARING_MS = SECOND_MS
 
-/** The deliveries of a disabled project wait. */
+/** Finds the endpoint if it may send. The deliveries of a disabled project wait. */
 const findActiveEndpoint = statement((db) =>
   db
     .select()
@@ -105,7 +110,7 @@ export async function takeDeliveries(
   deps: Deps,
   { id, projectId }: TaskKey,
   { taken, limit, now }: TakeQuery,
-): Promise<Taken<EndpointTask>> {
+): Promise<TakenTasks<EndpointTask>> {
   const { store } = deps
   const endpoint = await store.read.find(findActiveEndpoint, { id })
   if (endpoint === undefined) return { tasks: [], nextDueAt: null }
@@ -127,7 +132,7 @@ export async function takeDeliveries(
   return { tasks, nextDueAt: next?.dueAt ?? null }
 }
 
-/** Passes over fenced deliveries until none is left in the way. */
+/** Passes over fenced deliveries until none of them is due any more in front of the others. */
 async function passOverFenced(
   store: Deps['store'],
   fence: { id: string; now: number; fenced: number },
@@ -151,7 +156,7 @@ async function toTasks(
   const url = new URL(endpoint.url)
   return lines.map(({ eventSeq, bytes, ...rest }) => {
     const found = events.get(eventSeq ?? -1)
-    // The engine may give the number of a deleted event to a new one.
+    // The database may give the number of a deleted event to a new event, so the id decides.
     const sent = found?.event.id === rest.eventId ? found : undefined
     const isReceived = sent !== undefined && isReceivedMail(sent.event)
     return {

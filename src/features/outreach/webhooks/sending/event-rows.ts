@@ -1,6 +1,6 @@
 /**
- * Reads the events of deliveries, with what their payloads show: the contact and the base data of the
- * email; and, when an event is sent, the beginning of received mail.
+ * Reads the events of deliveries with the contact and the base data of the email that their
+ * payloads show. The beginning of received mail is read only when its event is sent.
  */
 import type { Statement } from '../../../../store/database.ts'
 import { listOf } from '../../../../store/dialect.ts'
@@ -91,7 +91,7 @@ export async function readEvents(
   )
 }
 
-/** The email that the event shows. */
+/** Returns the id of the email that the event's payload shows; null for none. */
 function emailIdOf({ name, emailId }: EventRow): string | null {
   return name.startsWith('email.') ? emailId : null
 }
@@ -110,7 +110,7 @@ export function isReceivedMail({ name, emailId }: Pick<EventRow, 'name' | 'email
   return name === 'email.received' && emailId !== null
 }
 
-/** Reads what is sent with the event. */
+/** Reads the received mail that is sent with the event, if there is any. */
 export async function readContent(
   { store }: Pick<Base, 'store'>,
   waiting: WaitingEvent,

@@ -24,7 +24,7 @@ export function eventPayload({ event, contact, email, received }: SentEvent): st
   })
 }
 
-/** The body of a test, which has no event. */
+/** Returns the body of a test delivery, which has no stored event. */
 export function testPayload(test: {
   id: string
   projectId: string

@@ -1,7 +1,7 @@
 /**
- * Sends the deliveries of all endpoints (`dispatch/dispatcher.ts`), and records their attempts: in the rows of the
- * deliveries, and for their endpoints. An endpoint that answers 410, or that had no success in the five days since it
- * began to fail, is disabled.
+ * Sends the deliveries of all endpoints (`dispatch/dispatcher.ts`), and records their attempts in
+ * the rows of the deliveries and of the endpoints. An endpoint that answers 410, or that had no
+ * success in the five days since it began to fail, is disabled.
  */
 import { DAY_MS, SECOND_MS } from '../../../../base/clock.ts'
 import { eq, sql } from '../../../../store/drizzle.ts'
@@ -44,8 +44,9 @@ type RecordDeps = Pick<Base, 'store' | 'now' | 'counters' | 'jobNotifier' | 'web
 type EndpointResults = { key: TaskKey; results: EndpointResult[] }
 
 /**
- * A delivery that failed with its endpoint meanwhile stays failed, unless it has arrived. The statement runs once for
- * each row: no trigger reads this table, so a statement over a list would cost half as much again.
+ * Writes the result of an attempt. If the delivery failed meanwhile because its endpoint was
+ * disabled, it stays failed, unless it has arrived. The statement runs once for each row: no
+ * trigger reads this table, so a statement over a list would cost half as much again.
  */
 const updateDelivery = statement((db) =>
   db
@@ -73,7 +74,10 @@ const markSuccess = statement(
       or last_success_at not between ${parameter('at')} - ${SUCCESS_WRITE_MS} and ${parameter('at')})`,
 )
 
-/** Writes since when the endpoint fails: never in the future, should the clock be set back. */
+/**
+ * Writes since when the endpoint fails. The time is never in the future, even if the clock was set
+ * back.
+ */
 const markFailure = statement<{ url: string; failingSince: number }>((db) =>
   db
     .update(webhookEndpoints)
@@ -112,7 +116,7 @@ export function startWebhookSender(deps: SenderDeps): Pick<Dispatcher, 'reload' 
   }
 }
 
-/** Writes that an endpoint works: it has answered. */
+/** Writes that an endpoint works, because it has accepted a delivery. */
 export async function recordSuccess(tx: Tx, success: { id: string; at: number }): Promise<void> {
   await tx.execute(markSuccess, success)
 }
@@ -134,7 +138,7 @@ async function recordDeliveries(
   })
 }
 
-/** A delivery whose event was deleted had no attempt. */
+/** Counts an attempt. A delivery whose event was deleted ended without an attempt. */
 function countAttempt({ counters }: Pick<Base, 'counters'>, { columns }: EndpointResult): void {
   const { durationMs, status, statusCode } = columns
   if (durationMs === null) return
@@ -180,7 +184,9 @@ async function recordEndpoint(
   await disable(deps, tx, { id, projectId, url: endpoint.url, reason: GONE_REASON })
 }
 
-/** A deleted event says nothing about the endpoint. */
+/**
+ * Whether the result counts against the endpoint. A deleted event says nothing about the endpoint.
+ */
 function isFailure({ columns }: EndpointResult): boolean {
   return columns.status !== 'SUCCEEDED' && columns.durationMs !== null
 }

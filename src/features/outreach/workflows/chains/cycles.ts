@@ -1,9 +1,8 @@
 /**
- * The workflows of a project with the events that their executions make, and the cycles of workflows that start
- * each other.
- *
- * The events are those of executions themselves, of the mail that they send, and of the contacts that they
- * change, also of the segments that contacts enter and leave by that.
+ * Finds the events that the executions of each workflow make, and from these the cycles of
+ * workflows that start each other. Executions make events by beginning and ending, by the mail that
+ * they send, by the contacts that they change, and by the segments that contacts enter or leave
+ * because of such a change.
  */
 import { and, eq, inArray, isNull } from '../../../../store/drizzle.ts'
 import { type Segment, segments } from '../../../../store/schema/segments.ts'
@@ -18,16 +17,19 @@ import { MAIL_EVENTS } from '../../../ground/events/reserved.ts'
 import { segmentEvent } from '../../../people/segments/membership-events.ts'
 import type { UpdateContactConfig } from '../graph/step-config.ts'
 
-type Maker = {
+type EventMaker = {
   id: string
   name: string
-  /** As stored; null if no event starts it. */
+  /** The stored name of the event that starts the workflow; null if no event does. */
   triggerEvent: string | null
-  /** The names of the events, as stored. */
+  /** The stored names of the events that the executions make. */
   makes: ReadonlySet<string>
 }
 
-/** What the steps of a workflow do to contacts. */
+/**
+ * The effects of a workflow's steps: the data keys and the columns of contacts that they change,
+ * and the events that they make.
+ */
 type Changes = { keys: Set<string>; columns: Set<string>; events: Set<string> }
 type AskingSegment = Pick<Segment, 'id' | 'name' | 'hasMembershipEvents'> & {
   asks: ConditionReferences
@@ -41,8 +43,8 @@ const OF_ACTION = {
   unsubscribe: ['contact.unsubscribed'],
 } as const
 
-/** Returns the workflows, oldest first. */
-export async function loadMakers(queries: Queries, projectId: string): Promise<Maker[]> {
+/** Returns the workflows of the project with the events that they make, oldest first. */
+export async function loadMakers(queries: Queries, projectId: string): Promise<EventMaker[]> {
   const { id, name, triggerEvent } = workflows
   const rows = await queries
     .select({ id, name, triggerEvent })
@@ -71,7 +73,8 @@ async function loadChanges(queries: Queries, projectId: string): Promise<Map<str
   for (const step of steps) {
     const own = all.get(step.workflowId) ?? noChanges()
     all.set(step.workflowId, own)
-    // Also clicks and complaints: people make them, and they start workflows all the same.
+    // Clicks and complaints count too: people cause them, but they start workflows like other
+    // events.
     if (step.type === 'SEND_EMAIL') for (const name of MAIL_EVENTS) own.events.add(name)
     else addUpdate(own, step.config as UpdateContactConfig)
   }
@@ -106,8 +109,8 @@ async function loadSegments(queries: Queries, projectId: string): Promise<Asking
 }
 
 /**
- * Adds the events of segments that ask for what changes, and of segments that ask for those
- * segments.
+ * Returns the events with those of segments: of segments whose condition asks for something that
+ * changes, and of segments that ask for such segments.
  */
 function withSegments(
   { keys, columns, events }: Changes = noChanges(),
@@ -134,23 +137,26 @@ function withSegments(
   return makes
 }
 
-/** A workflow, and its event that starts the next one; the event of the last one starts the first. */
+/**
+ * A workflow of a cycle. `event`: starts the next workflow; the event of the last workflow starts
+ * the first.
+ */
 type Link = { name: string; event: string }
-export type Cycle = readonly Link[]
+export type WorkflowCycle = readonly Link[]
 
-/** More cycles would not help an author. */
+/** At most this many cycles are reported: more would not help an author. */
 const MAX_CYCLES = 10
 
 /**
- * The shortest cycles through the workflow, one for each workflow that it starts, which may be
- * itself.
+ * Returns the shortest cycles through the workflow: one for each workflow that it starts, which may
+ * be the workflow itself.
  */
-export function findCycles(makers: readonly Maker[], id: string): Cycle[] {
+export function findCycles(makers: readonly EventMaker[], id: string): WorkflowCycle[] {
   const first = makers.find((maker) => maker.id === id)
   if (first === undefined) return []
   const next = findWaysTo(makers, first)
   const { triggerEvent } = first
-  const own: Cycle[] =
+  const own: WorkflowCycle[] =
     triggerEvent !== null && first.makes.has(triggerEvent)
       ? [[{ name: first.name, event: triggerEvent }]]
       : []
@@ -166,8 +172,8 @@ export function findCycles(makers: readonly Maker[], id: string): Cycle[] {
 /**
  * Returns, for each workflow from which a way leads to `goal`, the next one on the shortest way.
  */
-function findWaysTo(makers: readonly Maker[], goal: Maker): Map<Maker, Maker> {
-  const next = new Map<Maker, Maker>()
+function findWaysTo(makers: readonly EventMaker[], goal: EventMaker): Map<EventMaker, EventMaker> {
+  const next = new Map<EventMaker, EventMaker>()
   const reached = [goal]
   // The loop also visits the workflows that it adds.
   for (const to of reached) {
@@ -185,12 +191,16 @@ function cycleFrom({
   second,
   next,
 }: {
-  first: Maker
-  second: Maker
-  next: ReadonlyMap<Maker, Maker>
-}): Cycle {
+  first: EventMaker
+  second: EventMaker
+  next: ReadonlyMap<EventMaker, EventMaker>
+}): WorkflowCycle {
   const members = [first]
-  for (let at: Maker | undefined = second; at !== undefined && at !== first; at = next.get(at)) {
+  for (
+    let at: EventMaker | undefined = second;
+    at !== undefined && at !== first;
+    at = next.get(at)
+  ) {
     members.push(at)
   }
   return members.map(({ name }, index) => {
@@ -199,6 +209,6 @@ function cycleFrom({
   })
 }
 
-function starts({ makes }: Maker, { triggerEvent }: Maker): boolean {
+function starts({ makes }: EventMaker, { triggerEvent }: EventMaker): boolean {
   return triggerEvent !== null && makes.has(triggerEvent)
 }

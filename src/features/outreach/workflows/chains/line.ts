@@ -1,8 +1,9 @@
 /**
  * The line of chains. An execution that an event of another execution starts is part of a chain. In
- * a project `MAX_CHAIN_STARTS_PER_MINUTE` of them begin in a minute. Each other one waits for a
- * minute that has a place for it: its row says until when. The rows are WAITING at their TRIGGER,
- * so that a cancellation, a fence or a deletion finds them like any other execution.
+ * a project `MAX_CHAIN_STARTS_PER_MINUTE` of them begin in a minute. Each further execution waits
+ * for a minute in which there is a place for it; its row has the time of that minute. The rows are
+ * WAITING at their TRIGGER, so that a cancellation, a fence or a deletion finds them like any other
+ * execution.
  *
  *   nobody waits, there is a place       it begins
  *   somebody waits, or there is none     it gets the next free place behind those who wait
@@ -21,12 +22,12 @@ import { MAX_CHAIN_STARTS_PER_MINUTE } from '../limits.ts'
 /** An execution of a chain that has not begun. `dueAt`: 0 if it has no place yet. */
 type WaitingStart = { number: number; dueAt: number }
 
-/** Whether it begins now; otherwise it waits until `dueAt`. */
+/** The answer to a waiting execution: it begins now, or it waits until `dueAt`. */
 type LinePlace = { begins: true } | { begins: false; dueAt: number }
 
 export type ChainLine = {
   take(waiting: WaitingStart): Promise<LinePlace>
-  /** Writes the count of the minute. */
+  /** Writes how many executions have begun in this minute. */
   write(): Promise<void>
 }
 
@@ -109,7 +110,10 @@ export function createChainLine(
   }
 }
 
-/** The first free place behind the last one, in a later minute than this one. */
+/**
+ * Returns the first free place behind the last place that was given, in a later minute than
+ * `minuteAt`.
+ */
 function nextPlace(last: LastPlace | undefined, minuteAt: number): LastPlace {
   const nextMinuteAt = minuteAt + MINUTE_MS
   if (last === undefined || last.dueAt < nextMinuteAt) return { dueAt: nextMinuteAt, taken: 1 }
@@ -118,7 +122,10 @@ function nextPlace(last: LastPlace | undefined, minuteAt: number): LastPlace {
   return { dueAt: dueAt + MINUTE_MS, taken: 1 }
 }
 
-/** Whether an execution of a chain has not begun. TRIGGER, the first step, never waits. */
+/**
+ * Whether the execution waits in the line: it has not begun. The first step, the TRIGGER, never
+ * waits for anything else.
+ */
 export function isInLine({ status, stepsDone }: Pick<WorkflowExecution, 'status' | 'stepsDone'>) {
   return status === 'WAITING' && stepsDone === 0
 }

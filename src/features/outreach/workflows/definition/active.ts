@@ -37,7 +37,7 @@ export async function hasActive(
   return (await queries.find(findActive, { workflowId, after })) !== undefined
 }
 
-/** The numbers of at most `limit` active executions that stand at one of the steps. */
+/** Returns the numbers of at most `limit` active executions that stand at one of the steps. */
 export async function listActiveAt(
   queries: Pick<Tx, 'list'>,
   { id: workflowId, cancelledThrough: after }: Counted,

@@ -22,7 +22,7 @@ import {
 import { loadWorkflow } from '../workflow.ts'
 import { refuseActiveAt } from './active.ts'
 import { type EditDeps, editWorkflow, type GraphEdit, saveVersion } from './edit.ts'
-import { type Definition, loadDefinition, requireStep, requireTransition } from './find.ts'
+import { loadDefinition, requireStep, requireTransition, type WorkflowDefinition } from './find.ts'
 import { requireCampaigns, requireSteps, stepOf } from './require-references.ts'
 import { restoreSecrets } from './restore-secrets.ts'
 import {
@@ -40,18 +40,18 @@ import { toTransitionRecord, viewStep } from './view.ts'
 type NewStep = {
   type: StepType
   name: string
-  /** Undefined: the step stands near those that it is joined to. */
+  /** Undefined: the step is placed near the steps that it is joined to. */
   position?: { x: number; y: number } | undefined
   config: unknown
-  /** Undefined: the template in the config, where older clients name it. */
+  /** Undefined: the template that the config names, as older clients do. */
   templateId?: string | null | undefined
 }
 
 type Deps = EditDeps & Pick<Base, 'outbound'>
 
-/** How far below the step before it a step without a position of its own stands. */
+/** A step without a given position is placed this far below the step before it. */
 const BELOW = 75
-/** Below the last step there is room for more. */
+/** A step that is added below the last step leaves room for a step between them. */
 const BELOW_LAST = 2 * BELOW
 
 type NewTransition = Edge & { priority: number }
@@ -145,7 +145,7 @@ async function parseStep(
 async function insert(
   tx: Tx,
   workflow: Workflow,
-  { definition, row, at }: { definition: Definition; row: StepRow; at: number },
+  { definition, row, at }: { definition: WorkflowDefinition; row: StepRow; at: number },
 ): Promise<void> {
   if (row.type === 'TRIGGER' && definition.steps.some(({ type }) => type === 'TRIGGER')) {
     throw new AppError('BAD_REQUEST', 'The workflow has a TRIGGER already.')
@@ -162,7 +162,7 @@ async function insert(
 }
 
 /** Finds the newest step that has no transitions and may have one, with the free place for it. */
-function findLeaf({ steps, transitions }: Definition) {
+function findLeaf({ steps, transitions }: WorkflowDefinition) {
   const followed = new Set(transitions.map(({ fromStepId }) => fromStepId))
   for (const step of steps.toReversed()) {
     const slot = followed.has(step.id) ? undefined : freeSlot(step, [])
@@ -172,13 +172,13 @@ function findLeaf({ steps, transitions }: Definition) {
 }
 
 /** Returns the place below the step that leads to the new one; else below all others. */
-function placeBelow({ steps }: Definition, stepId: string | undefined) {
+function placeBelow({ steps }: WorkflowDefinition, stepId: string | undefined) {
   const lowest = steps.toSorted((one, other) => other.position.y - one.position.y)[0]
   const above = (steps.find(({ id }) => id === stepId) ?? lowest)?.position
   return above === undefined ? { x: 0, y: 0 } : { x: above.x, y: above.y + BELOW_LAST }
 }
 
-function placeBetween({ steps }: Definition, { fromStepId, toStepId }: Edge) {
+function placeBetween({ steps }: WorkflowDefinition, { fromStepId, toStepId }: Edge) {
   const placeOf = (id: string) => steps.find((step) => step.id === id)?.position ?? { x: 0, y: 0 }
   const [from, to] = [placeOf(fromStepId), placeOf(toStepId)]
   return { x: (from.x + to.x) / 2, y: Math.max((from.y + to.y) / 2, from.y + BELOW) }

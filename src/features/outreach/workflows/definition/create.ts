@@ -21,7 +21,7 @@ type NewWorkflow = {
   triggerOptions?: Record<string, unknown> | undefined
   description?: string | null | undefined
   allowReentry?: boolean | undefined
-  /** As in `GraphEdit`. */
+  /** Called with the unknown names in the config (see `GraphEdit`). */
   report?: ReportUnknown | undefined
 }
 
@@ -88,7 +88,7 @@ export async function duplicateWorkflow(
   return store.write(copy, { heavyFor: key.projectId })
 }
 
-/** The name of the event, as far as it fits. */
+/** Returns the name of a TRIGGER step: the name of its event, cut to the longest name of a step. */
 export function triggerStepName(eventName: string): string {
   return eventName.slice(0, MAX_NAME_LENGTH).toWellFormed()
 }

@@ -17,15 +17,18 @@ import { EXIT_REASONS } from '../exit-reasons.ts'
 import { loadWorkflow, type WorkflowKey } from '../workflow.ts'
 import { listActiveAt } from './active.ts'
 
-/** Executions that one transaction cancels: about 50 ms. */
+/** One transaction cancels at most this many executions, in about 50 ms. */
 const MAX_CANCELLED = 500
 const PACE: Pace = { rows: MAX_CANCELLED, rest: 'none' }
 
-/** So many executions stand at the steps that `cancelAtSteps` has to cancel them first. */
+/**
+ * The error when more executions stand at the steps than one transaction can cancel:
+ * `cancelAtSteps` cancels most of them first.
+ */
 export class CrowdedSteps extends Error {
   override readonly name = 'CrowdedSteps'
   readonly stepIds: readonly string[]
-  /** The version of the workflow. */
+  /** The version of the workflow for which the steps were to be deleted. */
   readonly version: number
 
   constructor(stepIds: readonly string[], version: number) {
@@ -57,8 +60,9 @@ export async function deleteGraphSteps(
 }
 
 /**
- * Cancels executions at the steps in short transactions, until `deleteGraphSteps` can cancel the rest, and
- * returns how many. Stops when the workflow has another version, which it also gets when it is enabled.
+ * Cancels executions at the steps in short transactions, until `deleteGraphSteps` can cancel the
+ * rest, and returns how many. Stops when the version of the workflow changes, as it also does when
+ * the workflow is enabled.
  */
 export async function cancelAtSteps(
   deps: Pick<Base, 'store' | 'now'>,

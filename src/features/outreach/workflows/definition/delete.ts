@@ -30,7 +30,10 @@ type BulkUpdate = {
 
 export const ERASE_KIND = 'erase-workflows'
 
-/** Steps that one transaction deletes while a request waits, with their transitions: about 10 ms. */
+/**
+ * While a request waits, one transaction deletes at most this many steps with their transitions, in
+ * about 10 ms.
+ */
 const WHILE_WAITING: Pace = { rows: 500, rest: 'none' }
 
 const PACE: Pace = { first: 200, max: 2_000, batchMs: 4, rest: { times: 2 } }
@@ -40,7 +43,7 @@ export const listDeleted = statement<{ id: string }>(
     where project_id = ${parameter('projectId')} and deleted_at is not null`,
 )
 
-/** The transitions of the steps go with them. */
+/** Deletes steps; the database deletes their transitions with them. */
 const deleteSteps = statement(
   () => sql`delete from workflow_steps where id in (
     select id from workflow_steps where workflow_id in ${listOf(parameter('ids'))}
@@ -54,8 +57,8 @@ const deleteFigures = statement(
 )
 
 /**
- * Deletes executions until their rows, those of their steps included, reach the limit; at least one
- * execution.
+ * Deletes executions until the deleted rows, those of steps included, reach the limit, but at least
+ * one execution.
  */
 const deleteExecutions = statement(
   () => sql`delete from workflow_executions where number in (
@@ -80,9 +83,9 @@ export async function deleteWorkflow(deps: DeletionDeps, key: WorkflowKey): Prom
 }
 
 /**
- * Deletes all of the workflows or none. Deletion is the only change that exists.
+ * Deletes all of the given workflows or none. Deletion is the only bulk change that exists.
  * @throws AppError VALIDATION_ERROR; WORKFLOW_NOT_FOUND when the project lacks one of them; CONFLICT
- *   while executions of one are active
+ * while executions of one are active
  */
 export async function bulkUpdateWorkflows(
   deps: DeletionDeps,
@@ -116,7 +119,8 @@ export async function deleteWorkflowRows(
 }
 
 /**
- * Deletes all of the workflows or none, and returns how many. The ids of their steps are free again.
+ * Deletes all of the workflows or none, and returns how many. The ids of their steps can be used
+ * again.
  * @throws AppError CONFLICT while executions are active; errors of `find`
  */
 async function deleteAll(

@@ -19,24 +19,24 @@ import { loadWorkflow } from '../workflow.ts'
 import { refuseActive, refuseActiveAt } from './active.ts'
 import { deleteGraphSteps } from './delete-steps.ts'
 import { type EditDeps, editWorkflow, type GraphEdit, saveVersion } from './edit.ts'
-import { type Definition, loadDefinition, requireStep } from './find.ts'
+import { loadDefinition, requireStep, type WorkflowDefinition } from './find.ts'
 import { requireCampaigns, requireSteps } from './require-references.ts'
 import { restoreSecrets } from './restore-secrets.ts'
 import { configToStore, requireConfigRoom, requireTemplate } from './step-rows.ts'
 import { viewStep } from './view.ts'
 
-/** Undefined means absent. */
+/** The fields of a step that a request changes; an undefined field stays as it is. */
 type StepChanges = {
   name?: string | undefined
   position?: { x: number; y: number } | undefined
   config?: unknown
-  /** Null detaches the template. Undefined: the template in the config, if the config names one. */
+  /** Null detaches the template. Undefined: the template that the config names, if it names one. */
   templateId?: string | null | undefined
 }
 
 /**
- * Steps that cannot be spliced out: no step is before a TRIGGER, and several ways lead on from the
- * others.
+ * The types of steps that cannot be spliced out: no step comes before a TRIGGER, and from the other
+ * two types several ways lead on.
  */
 const NOT_SPLICED: readonly string[] = ['TRIGGER', 'CONDITION', 'WAIT_FOR_EVENT']
 
@@ -86,10 +86,11 @@ export async function updateStep(
 }
 
 /**
- * Removes a step with all that follows. With `splice`, only the step goes: the steps before lead to the step after it.
+ * Removes a step with all steps that follow. With `splice`, only the step itself is removed: the
+ * steps before it then lead to the step after it.
  * @throws AppError WORKFLOW_NOT_FOUND; RESOURCE_NOT_FOUND (step); BAD_REQUEST for a step of a type that
- *   cannot be removed so; CONFLICT while the workflow is enabled and executions stand at what would be
- *   removed, and with status 412 for another version
+ * cannot be removed so; CONFLICT while the workflow is enabled and executions stand at what would be
+ * removed, and with status 412 for another version
  */
 export async function deleteStep(
   deps: EditDeps,
@@ -122,7 +123,7 @@ function requireRemovable(step: WorkflowStep, splice: boolean): void {
 
 async function bypass(
   tx: Tx,
-  { transitions }: Definition,
+  { transitions }: WorkflowDefinition,
   { stepId, at }: { stepId: string; at: number },
 ): Promise<void> {
   const after = transitions.find(({ fromStepId }) => fromStepId === stepId)

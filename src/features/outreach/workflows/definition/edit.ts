@@ -37,7 +37,10 @@ import { loadDetail, type Viewer } from './view.ts'
 
 export type GraphEdit = WorkflowKey &
   Viewer & {
-    /** Whether the caller knows this version; without it, the last change wins. */
+    /**
+     * Whether the caller's change is meant for this version. Without this function, the last change
+     * wins.
+     */
     isExpected?: ((version: number) => boolean) | undefined
     /** Called with names in configs that nothing reads, before anything is written. */
     report?: ReportUnknown | undefined
@@ -47,9 +50,9 @@ export type EditDeps = Pick<Base, 'store' | 'now'>
 
 /**
  * Runs `change` in a transaction, which calls `saveVersion` if it changes something.
- * @throws AppError WORKFLOW_NOT_FOUND; CONFLICT with status 412 and the record in `details.current` for
- *   another version; errors of `change`. `details.cancelledExecutions`: those that were cancelled for
- *   the edit before it was refused
+ * @throws AppError WORKFLOW_NOT_FOUND; CONFLICT with status 412 and the record in `details.current`
+ * for another version; errors of `change`. `details.cancelledExecutions`: how many executions were
+ * cancelled for the edit before it was refused
  */
 export async function editWorkflow<T>(
   deps: EditDeps,
@@ -76,7 +79,7 @@ export async function editWorkflow<T>(
   }
 }
 
-/** Returns the error of a refused edit for which executions had been cancelled before. */
+/** Adds to the error of a refused edit how many executions were cancelled for the edit before. */
 function withCancelled(error: unknown, cancelled: number): unknown {
   if (cancelled === 0 || !(error instanceof AppError)) return error
   const { code, message, status, suggestion, fields, details } = error
@@ -111,7 +114,7 @@ function otherVersion(current: WorkflowDetail): AppError {
   })
 }
 
-/** Undefined means absent. */
+/** The fields of a workflow that a request changes; an undefined field stays as it is. */
 type WorkflowChanges = GivenTrigger & {
   name?: string | undefined
   description?: string | null | undefined
@@ -120,10 +123,11 @@ type WorkflowChanges = GivenTrigger & {
 }
 
 /**
- * Changes the fields that are present. A workflow that is enabled starts with later events only.
+ * Changes the fields that are present. A workflow that is enabled by this change is started by
+ * later events only.
  * @throws AppError WORKFLOW_NOT_FOUND; VALIDATION_ERROR; RESOURCE_NOT_FOUND (segment); CONFLICT while
- *   active executions forbid another trigger, and with status 412 for another version; BAD_REQUEST
- *   with `details.findings` when a workflow with errors is enabled
+ * active executions forbid another trigger, and with status 412 for another version; BAD_REQUEST
+ * with `details.findings` when a workflow with errors is enabled
  */
 export async function updateWorkflow(
   deps: EditDeps & { workflowNotifier: WorkflowNotifier },
@@ -161,8 +165,8 @@ export async function updateWorkflow(
 }
 
 /**
- * Finds the trigger after the change and its next firing. That may take some ms, too long for a
- * transaction.
+ * Finds the trigger after the change, and its next firing. This may take some ms, which is too long
+ * for a transaction.
  */
 function prepareTrigger(
   before: Trigger,
@@ -223,7 +227,8 @@ async function syncTriggerStep(
 
 /** @throws AppError BAD_REQUEST with the findings */
 async function requireSound(tx: Tx, workflow: Workflow): Promise<void> {
-  // No suggestions: they take too long for a transaction.
+  // The findings have no suggestions here, because finding suggestions takes too long for a
+  // transaction.
   const findings = await findWorkflowFindings(tx, workflow, { pairs: 0 })
   const errors = findings.filter(({ severity }) => severity === 'error')
   const [first] = errors

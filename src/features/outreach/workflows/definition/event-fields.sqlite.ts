@@ -1,14 +1,14 @@
 import { sql } from '../../../../store/drizzle.ts'
 import { parameter, statement } from '../../../../store/statement.ts'
 
-/** Events of a name whose data is read: the newest. */
+/** The data of this many newest events of a name is read. */
 const SAMPLE = 100
-/** More keys come from a mistake in a client. */
+/** At most this many keys are listed: more keys come from a mistake in a client. */
 const MAX_KEYS = 1_000
 
 /**
- * The keys in the data of the newest events of a name, and the JSON types of their values. The value of
- * `{ value, persistent: false }` is the one inside.
+ * The keys in the data of the newest events of a name, and the JSON types of their values. A value
+ * `{ value, persistent: false }` counts as the value inside it.
  */
 export const listEventKeys = statement<{ key: string; type: string; rows: number }>(
   () => sql`select entry.key, case

@@ -12,7 +12,7 @@ const CONTACT_FIELDS: readonly TypedField[] = [
   { field: 'contact.subscribed', type: 'boolean', category: 'Contact Fields' },
 ]
 
-/** Keys that the events of an email have besides the data of their rows. */
+/** Keys that an execution sees in the events of an email, in addition to the data in their rows. */
 export const EMAIL_KEYS: readonly string[] = [
   ...['subject', 'from', 'fromName', 'messageId', 'emailId', 'templateId', 'campaignId'],
   'sourceType',
@@ -25,7 +25,10 @@ const TYPES: Readonly<Record<string, TypedField['type']>> = {
   real: 'number',
 }
 
-/** `eventName`: its fields are those of its last hundred events with data. */
+/**
+ * Lists the fields. `eventName`: the event whose fields are listed, as found in the data of its
+ * last hundred events.
+ */
 export async function listWorkflowFields(
   deps: Pick<Base, 'store'>,
   { projectId, eventName }: { projectId: string; eventName?: string | undefined },
@@ -49,7 +52,7 @@ async function listEventFields(
   const name = storedEventName(eventName)
   const types = new Map<string, TypedField['type']>()
   if (name.startsWith('email.')) for (const key of EMAIL_KEYS) types.set(key, 'string')
-  // The most frequent type of a key comes first.
+  // The query lists the most frequent type of a key first.
   for (const { key, type } of await store.scan.list(listEventKeys, { projectId, name })) {
     if (!types.has(key)) types.set(key, TYPES[type] ?? 'string')
   }

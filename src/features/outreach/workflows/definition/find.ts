@@ -11,13 +11,16 @@ import {
 } from '../../../../store/schema/workflows.ts'
 import type { Queries } from '../../../../store/write/transaction.ts'
 
-/** Oldest first, without steps that were removed. */
-export type Definition = { steps: WorkflowStep[]; transitions: WorkflowTransition[] }
+/** The steps and transitions of a workflow, oldest first. Removed steps are left out. */
+export type WorkflowDefinition = { steps: WorkflowStep[]; transitions: WorkflowTransition[] }
 
 /** A template of a SEND_EMAIL. */
 export type StepTemplate = { id: string; name: string; fromDomain: string }
 
-export async function loadDefinition(queries: Queries, workflowId: string): Promise<Definition> {
+export async function loadDefinition(
+  queries: Queries,
+  workflowId: string,
+): Promise<WorkflowDefinition> {
   const steps = await queries
     .select()
     .from(workflowSteps)
@@ -31,7 +34,7 @@ export async function loadDefinition(queries: Queries, workflowId: string): Prom
   return { steps, transitions }
 }
 
-/** The templates of the steps that exist, by id. */
+/** Returns the templates of the steps by id; templates that were deleted are left out. */
 export async function loadTemplatesOf(
   queries: Queries,
   projectId: string,
@@ -47,7 +50,7 @@ export async function loadTemplatesOf(
 }
 
 /** @throws AppError RESOURCE_NOT_FOUND for a step that the workflow does not have, or no longer */
-export function requireStep(definition: Definition, id: string): WorkflowStep {
+export function requireStep(definition: WorkflowDefinition, id: string): WorkflowStep {
   const step = definition.steps.find((one) => one.id === id)
   if (step === undefined)
     throw notFound('workflow step', id, 'The workflow has no step of that id.')
@@ -55,7 +58,7 @@ export function requireStep(definition: Definition, id: string): WorkflowStep {
 }
 
 /** @throws AppError RESOURCE_NOT_FOUND */
-export function requireTransition(definition: Definition, id: string): WorkflowTransition {
+export function requireTransition(definition: WorkflowDefinition, id: string): WorkflowTransition {
   const transition = definition.transitions.find((one) => one.id === id)
   if (transition !== undefined) return transition
   throw notFound('workflow transition', id, 'The workflow has no transition of that id.')

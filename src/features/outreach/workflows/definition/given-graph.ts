@@ -1,11 +1,13 @@
 /**
- * The graph that a request gives for a workflow: parsed, with the ids of its names, and compared with the stored one.
+ * The graph that a request gives for a workflow: parses it, replaces its short ids by UUIDs, and
+ * compares it with the stored graph.
  *
- * Short ids of steps in a graph, such as `welcome`, may stand in place of UUIDs. The name of a TRIGGER is that of the
- * workflow's own; any other stands for a UUID that follows from workflow, type and name. So a graph that is sent again
- * with the same names changes the same steps, and a name with another type is another step.
+ * Short ids of steps in a graph, such as `welcome`, may stand in place of UUIDs. The short id of a
+ * TRIGGER stands for the TRIGGER of the workflow; any other stands for a UUID that is computed from
+ * workflow, type and name. So a graph that is sent again with the same names changes the same
+ * steps, and a name with another type is another step.
  *
- * The comparison sees the change as a series of single edits:
+ * The comparison treats the change as a series of single edits:
  *
  *   a step was spliced out    every way through it leads on to the step that followed it
  *   a step was inserted       a way leads through it to the step that it led to before
@@ -27,14 +29,17 @@ type GivenStep = {
   id: string
   type: StepType
   name: string
-  /** Undefined: unchanged. */
+  /** Undefined: the position stays as it is. */
   position?: { x: number; y: number } | undefined
   config: unknown
-  /** Undefined: the template in the config, where older clients name it. */
+  /** Undefined: the template that the config names, as older clients do. */
   templateId?: string | null | undefined
 }
 
-/** A transition without an id is the stored one of the same steps, branch and outcome. */
+/**
+ * A transition without an id is the stored transition with the same steps, branch and outcome, if
+ * there is one.
+ */
 type GivenTransition = Edge & { id?: string | undefined; priority: number }
 
 export type GivenGraph = { steps: readonly GivenStep[]; transitions: readonly GivenTransition[] }
@@ -42,7 +47,7 @@ export type GivenGraph = { steps: readonly GivenStep[]; transitions: readonly Gi
 type ParsedStep = Omit<StepRow, 'position'> & Pick<GivenStep, 'position'>
 export type ParsedGraph = { steps: ParsedStep[]; transitions: readonly GivenTransition[] }
 
-/** Stored configs by the ids of the steps. */
+/** The stored configs of steps, by the ids of the steps. */
 type StoredConfigs = ReadonlyMap<string, StepRow['config']>
 
 /** UUIDs by the names that a graph has given. */
@@ -52,7 +57,7 @@ const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 type GraphPlace = { workflowId: string; triggerId: string | undefined }
 
-type Graph = { steps: readonly GraphStep[]; edges: readonly Edge[] }
+type EditedGraph = { steps: readonly GraphStep[]; edges: readonly Edge[] }
 
 /** @throws AppError VALIDATION_ERROR for an id that occurs twice */
 export function requireDistinct({ steps, transitions }: GivenGraph): void {
@@ -151,12 +156,12 @@ function withResolved(config: unknown, resolve: (id: string) => string): unknown
 }
 
 /**
- * Returns the steps of the old graph at which no execution may stand: those that a single edit would
- * protect.
+ * Returns the steps of the old graph at which no execution may stand: the steps for which a single
+ * edit would be refused.
  */
 export function protectedSteps(
   before: { steps: readonly WorkflowStep[]; edges: readonly WorkflowTransition[] },
-  after: Graph,
+  after: EditedGraph,
 ): Set<string> {
   const [old, next] = [walker(before), walker(after)]
   const isRemoved = (id: string) => !next.steps.has(id)
@@ -183,12 +188,12 @@ export function protectedSteps(
   return lost
 }
 
-function walker({ steps, edges }: Graph) {
+function walker({ steps, edges }: EditedGraph) {
   const byId = new Map(steps.map((step) => [step.id, step]))
   const nextIds = new Map(
     edges.map((edge) => [`${edge.fromStepId} ${slotKey(edge)}`, edge.toStepId]),
   )
-  /** The step after another, on its first branch or outcome. */
+  /** Returns the step that follows a step on its first branch or outcome. */
   const after = (id: string): string | undefined => {
     const step = byId.get(id)
     const slot = step === undefined ? undefined : firstSlot(step)
@@ -197,7 +202,10 @@ function walker({ steps, edges }: Graph) {
   return {
     steps: byId,
     after,
-    /** Where the way of a transition of another graph ends, past the steps that `isPassed` names. */
+    /**
+     * Follows a transition of another graph through the steps for which `isPassed` is true, and
+     * returns the step where the way ends.
+     */
     endOf(edge: Edge, isPassed: (id: string) => boolean): string | undefined {
       let id = nextIds.get(`${edge.fromStepId} ${slotKey(edge)}`)
       while (id !== undefined && isPassed(id)) id = after(id)

@@ -1,7 +1,7 @@
 /**
- * Replaces the whole graph of a workflow in one transaction. Steps and transitions that are the same
- * keep their rows; those that are missing are removed; ids are the client's, or stand for short ones
- * (`given-graph.ts`).
+ * Replaces the whole graph of a workflow in one transaction. Steps and transitions that are the
+ * same keep their rows; those that are missing are removed; ids are those of the client, or UUIDs
+ * in place of its short ids (`given-graph.ts`).
  */
 import { isDeepStrictEqual } from 'node:util'
 import { AppError, notFound } from '../../../../base/errors.ts'
@@ -23,7 +23,7 @@ import { loadWorkflow } from '../workflow.ts'
 import { refuseActive, refuseActiveAt } from './active.ts'
 import { deleteGraphSteps } from './delete-steps.ts'
 import { type EditDeps, editWorkflow, type GraphEdit, saveVersion } from './edit.ts'
-import { type Definition, loadDefinition, loadTemplatesOf } from './find.ts'
+import { loadDefinition, loadTemplatesOf, type WorkflowDefinition } from './find.ts'
 import {
   type GivenGraph,
   type ParsedGraph,
@@ -89,7 +89,7 @@ function replace(deps: EditDeps, edit: GraphEdit, parsed: ParsedGraph): Promise<
   })
 }
 
-/** The rows of this workflow with the given ids, steps that were removed among them. */
+/** The rows of this workflow that have the given ids, including steps that were removed. */
 type KnownGraph = { steps: Map<string, WorkflowStep>; transitions: Map<string, WorkflowTransition> }
 
 /** @throws AppError RESOURCE_NOT_FOUND for an id of another workflow */
@@ -128,7 +128,7 @@ function requireEnds({ steps, transitions }: ParsedGraph): void {
 
 type NextGraph = { steps: StepRow[]; edges: EdgeRow[] }
 
-/** Fills in what the request leaves open. */
+/** Fills in what the request leaves out: positions, masked secrets and the ids of transitions. */
 async function complete(
   tx: Tx,
   workflow: Workflow,
@@ -137,7 +137,7 @@ async function complete(
     known,
     parsed,
     seesSecrets,
-  }: Viewer & { before: Definition; known: KnownGraph; parsed: ParsedGraph },
+  }: Viewer & { before: WorkflowDefinition; known: KnownGraph; parsed: ParsedGraph },
 ): Promise<NextGraph> {
   const templates = await loadTemplatesOf(tx, workflow.projectId, parsed.steps)
   const steps = parsed.steps.map((step, index): StepRow => {
@@ -180,7 +180,7 @@ async function complete(
 async function refuseConflicts(
   tx: Tx,
   workflow: Workflow,
-  { before, next }: { before: Definition; next: NextGraph },
+  { before, next }: { before: WorkflowDefinition; next: NextGraph },
 ): Promise<void> {
   if (!workflow.isEnabled) return
   const old = new Map(before.steps.map((step) => [step.id, step]))
@@ -194,7 +194,7 @@ async function refuseConflicts(
   await refuseActiveAt(tx, workflow, protectedSteps({ steps: before.steps, edges }, next))
 }
 
-type Replacement = { before: Definition; known: KnownGraph; next: NextGraph; at: number }
+type Replacement = { before: WorkflowDefinition; known: KnownGraph; next: NextGraph; at: number }
 
 /** Returns whether anything changed. */
 async function apply(
@@ -212,8 +212,8 @@ async function apply(
   const otherSteps = next.steps.filter((step) => isOtherStep(known.steps.get(step.id), step))
   const otherEdges = next.edges.filter((edge) => isOtherEdge(old.get(edge.id), edge))
 
-  // A removed step takes along the transitions that lead to it, so the transitions are led to other
-  // steps before.
+  // Removing a step deletes the transitions that lead to it, so kept transitions are led to other
+  // steps first.
   await insertSteps(tx, workflow, { rows: newSteps, at })
   await updateSteps(tx, { rows: otherSteps, at })
   await updateEdges(tx, { rows: otherEdges, at })

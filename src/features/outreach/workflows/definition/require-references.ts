@@ -1,6 +1,6 @@
 /**
- * The steps and campaigns that configs of steps name. What kind of step it is, and whether it comes before,
- * is a finding.
+ * Requires that the steps and campaigns exist that the configs of steps name. Whether such a step
+ * sends an email and comes earlier is not required here: a finding reports it.
  */
 import { AppError, type FieldError, invalid } from '../../../../base/errors.ts'
 import { type Effort, newEffort } from '../../../../config/layers/closest.ts'
@@ -13,21 +13,24 @@ import { isObject, MAX_CONFIG_ERRORS } from '../graph/config-fields.ts'
 import type { ConditionConfig } from '../graph/step-config.ts'
 import type { StepRow } from './step-rows.ts'
 
-/** `id`: as its author knows it, which is a UUID or a short id. */
+/** `id`: the id that the author of the workflow uses, which is a UUID or a short id. */
 type NamedStep = { id: string; type: string; name: string }
 
 /** `before`: the config as it was; `path`: the field of the config. */
 type Edited = { type: StepType; config: unknown; before?: unknown; path: string }
 
-/** The types whose configs have a `stepId`. In others it is an unknown name. */
+/**
+ * The types of steps whose configs have a `stepId`. In the config of another type, `stepId` is an
+ * unknown name.
+ */
 const WITH_STEP: readonly StepType[] = ['WAIT_FOR_EVENT', 'CONDITION']
 
-/** Further ones are not listed. */
+/** A message lists at most this many emails. */
 const MAX_LISTED = 10
 
 /**
- * Requires that each step of a `stepId` is among `known`, or `others`, which a message does not list. One that
- * the config named before may have been removed.
+ * Requires that each `stepId` names a step of `known` or `others`; a message lists only steps of
+ * `known`. A step that the config named before may be missing, because it may have been removed.
  * @throws AppError VALIDATION_ERROR, which lists the emails of the workflow
  */
 export function requireSteps(
@@ -49,7 +52,7 @@ export function requireSteps(
   if (faults.length > 0) throw invalid(faults)
 }
 
-/** The step that a config names; undefined if none, or no text. */
+/** Returns the `stepId` of a config; undefined if the config has none, or one that is no text. */
 export function stepOf(type: StepType, config: unknown): string | undefined {
   if (!WITH_STEP.includes(type)) return undefined
   if (!isObject(config) || typeof config.stepId !== 'string') return undefined
@@ -66,7 +69,10 @@ function listEmails(id: string, emails: readonly NamedStep[], effort: Effort): s
   return `its emails are ${listed.join(', ')}${more}.${suggest(id, ids, effort)}`
 }
 
-/** UUIDs are the same in any case, and a short id differs from a UUID anyhow. */
+/**
+ * Returns the id for a comparison. The case of a UUID does not matter, and a short id never equals
+ * a UUID.
+ */
 function plain(id: string): string {
   return id.length === 36 ? id.toLowerCase() : id
 }
@@ -77,7 +83,8 @@ type Configured = Pick<StepRow, 'type' | 'config'>
 type EditedStep = { step: Configured; before?: Configured | undefined; path: string }
 
 /**
- * Requires that the campaigns of the steps exist. One that a step had before may have been deleted.
+ * Requires that the campaigns of the steps exist. A campaign that a step named before may be
+ * missing, because it may have been deleted.
  * @throws AppError BAD_REQUEST
  */
 export async function requireCampaigns(
@@ -101,7 +108,7 @@ export async function requireCampaigns(
   }
 }
 
-/** The ids of the campaigns of the steps that exist. */
+/** Returns the ids of the campaigns that the steps name and that exist. */
 export async function listCampaignsOf(
   queries: Queries,
   projectId: string,

@@ -5,7 +5,7 @@ import type { StepRow } from './step-rows.ts'
 import type { Viewer } from './view.ts'
 
 type GivenSecrets = Viewer & {
-  /** The step as it is stored; undefined for a new one. */
+  /** The stored step; undefined for a new step. */
   stored: Pick<StepRow, 'config'> | undefined
   /** The field of the config. */
   path: string

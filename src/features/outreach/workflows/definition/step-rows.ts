@@ -17,7 +17,7 @@ import { configBytes } from '../graph/parse-config.ts'
 import type { TriggerConfig } from '../graph/step-config.ts'
 import type { Edge } from '../graph/structure.ts'
 import { MAX_CONFIGS_BYTES, MAX_STEPS, MAX_TRANSITIONS } from '../limits.ts'
-import type { Definition } from './find.ts'
+import type { WorkflowDefinition } from './find.ts'
 import { triggerStepConfig } from './trigger.ts'
 
 export type StepRow = Pick<
@@ -56,7 +56,7 @@ const insertEdgeRow = statement((db) =>
   }),
 )
 
-/** Also brings back a step that was removed. */
+/** Updates the row of a step, and brings back a step that was removed. */
 const updateStepRow = statement((db) =>
   db
     .update(workflowSteps)
@@ -130,7 +130,10 @@ export function newEdge(edge: Edge): EdgeRow {
 }
 
 /** @throws AppError BAD_REQUEST when the workflow has no room for one more step or transition */
-export function requireRoom({ steps, transitions }: Definition, what: 'step' | 'transition'): void {
+export function requireRoom(
+  { steps, transitions }: WorkflowDefinition,
+  what: 'step' | 'transition',
+): void {
   const isFull = what === 'step' ? steps.length >= MAX_STEPS : transitions.length >= MAX_TRANSITIONS
   if (!isFull) return
   const max = what === 'step' ? MAX_STEPS : MAX_TRANSITIONS
@@ -163,7 +166,7 @@ export function requireSendEmail(type: StepRow['type'], field: string): void {
 }
 
 /**
- * Returns the config to store: that of a TRIGGER follows the workflow.
+ * Returns the config to store. The config of a TRIGGER is made from the trigger of the workflow.
  * @throws AppError BAD_REQUEST for a TRIGGER that names another event
  */
 export function configToStore(

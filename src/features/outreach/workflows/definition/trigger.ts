@@ -1,14 +1,15 @@
 /**
- * What starts executions.
+ * The triggers of workflows, which start executions.
  *
  *   EVENT      `{ eventName }`: an event of a contact; aliases of names are accepted. `email.received`
  *              has two options
  *   MANUAL     null: requests only
  *   SCHEDULE   `{ schedule, timezone, segmentId }`: the members of a segment, at fixed times
  *
- * The options of `email.received`: mail that a machine sent (`formats/incoming/automatic.ts`) starts nothing
- * unless `includeAutomatic` says so: two programs that answer each other would not end. `answersPerDay`
- * bounds the rest, because not every program says that it is one.
+ * The options of `email.received`: mail that a machine sent (`formats/incoming/automatic.ts`)
+ * starts nothing unless `includeAutomatic` is true: two programs would answer each other without
+ * end. `answersPerDay` limits the answers to all other mail, because some programs do not show that
+ * they are programs.
  */
 import { isDeepStrictEqual } from 'node:util'
 
@@ -31,7 +32,7 @@ import type { TriggerConfig } from '../graph/step-config.ts'
 import { MAX_ANSWERS_PER_DAY, MAX_SCHEDULE_LENGTH, MAX_TIMEZONE_LENGTH } from '../limits.ts'
 import { type FiringTimes, isSchedule, isTimezone, nextFiring } from '../schedule/next-firing.ts'
 
-/** The columns of a trigger. */
+/** The columns of a workflow that describe its trigger. */
 export type Trigger = Pick<Workflow, 'triggerType' | 'triggerConfig' | 'triggerEvent' | 'segmentId'>
 
 export type GivenTrigger = {
@@ -78,7 +79,10 @@ function eventTrigger(current: Trigger, eventName: string, fields: ConfigFields)
   }
 }
 
-/** Whether both start the same executions; they may differ in options. */
+/**
+ * Whether two triggers start executions by the same event or schedule. They may differ in the
+ * options of `email.received`.
+ */
 export function startsAlike(one: Trigger, other: Trigger): boolean {
   return isDeepStrictEqual(withoutReceivedOptions(one), withoutReceivedOptions(other))
 }
@@ -147,7 +151,7 @@ function wrongConfig(given: unknown): FieldError {
 
 type ReceivedOptions = {
   includeAutomatic: boolean
-  /** Messages of one sender that the workflow answers within 24 hours; null: all. */
+  /** The most messages of one sender that the workflow answers within 24 hours; null: all. */
   answersPerDay: number | null
 }
 
@@ -191,7 +195,10 @@ function readReceivedOptions(
   }
 }
 
-/** Returns a trigger without these options. The rest says which events start executions at all. */
+/**
+ * Returns a trigger without the options of `email.received`. What is left says by which event or
+ * schedule executions start.
+ */
 function withoutReceivedOptions<T extends Triggered>(trigger: T): T {
   if (trigger.triggerEvent !== RECEIVED) return trigger
   const { includeAutomatic, answersPerDay, ...triggerConfig } = trigger.triggerConfig ?? {}

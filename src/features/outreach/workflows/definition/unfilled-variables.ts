@@ -1,12 +1,14 @@
 /**
- * Variables that the steps of a workflow print and that nothing fills: no contact has such data, no step sets
- * it, and the events that lead to the step have not had it lately. Requests may start a MANUAL workflow with
- * any names.
+ * Finds variables that the steps of a workflow print and that nothing fills: no contact has such
+ * data, no step sets it, and the recent events that lead to the step do not have it. A MANUAL
+ * workflow is not checked, because requests may start it with any names.
  *
- * Names with a fallback, and those in tags, may lack a value on purpose: they are told if they seem to be slips.
+ * A name with a fallback or in a tag may lack a value on purpose, so it is reported only if it
+ * seems to be a slip.
  *
- * A name is judged once, at the first step that prints it. The steps of a workflow may print hundreds of
- * thousands of names, so only the first ones without a value are compared with the keys that exist.
+ * A name is reported once, at the first step that prints it. The steps of a workflow may print
+ * hundreds of thousands of names, so only the first ones without a value are compared with the keys
+ * that exist.
  */
 import { setImmediate } from 'node:timers/promises'
 import { newEffort } from '../../../../config/layers/closest.ts'
@@ -29,17 +31,17 @@ import { loadDefinition } from './find.ts'
 
 type Deps = Pick<Base, 'store'>
 
-/** `isGuarded`: it has a fallback, or stands in a tag. */
+/** A variable in a step. `isGuarded`: the variable has a fallback, or stands in a tag. */
 type Named = { step: TypedStep; name: string; isGuarded: boolean }
 
-/** A bound, because each template may have megabytes. */
+/** At most this many templates are read, because each may have megabytes. */
 const MAX_TEMPLATES = 20
-/** At most this many names without a value are compared. */
+/** At most this many names without a value are compared with existing keys. */
 const MAX_UNFILLED = 20
 const MAX_GUARDED = 100
-/** At most this many events have their data read. */
+/** The data of at most this many events is read. */
 const MAX_EVENTS = 20
-/** Names that the context has besides those of contacts. */
+/** Names that are always filled, beside those of contacts. */
 const OWN_NAMES: readonly string[] = ['event']
 
 export async function findUnfilled(deps: Deps, workflow: Workflow): Promise<WorkflowFinding[]> {
@@ -68,8 +70,8 @@ export async function findUnfilled(deps: Deps, workflow: Workflow): Promise<Work
 }
 
 /**
- * Lists names that neither `filled` nor the data of any contact has: the first ones that are
- * printed, each once.
+ * Lists the names that are neither in `filled` nor in the data of any contact, each once, in the
+ * order in which they are printed, up to a limit.
  */
 async function listUnfilled(
   { store }: Deps,
@@ -99,11 +101,11 @@ async function listUnfilled(
       if (guarded.length === MAX_GUARDED) break
     }
   }
-  // A step after the one that guards a name may print the name: then it counts as printed.
+  // A later step may print a name without a guard: then the name counts as printed, not as guarded.
   return [...unfilled, ...guarded.filter(({ name }) => !seen.has(name))]
 }
 
-/** The names in each text; a template is read once. Other work may run between two texts. */
+/** Yields the names in each text; a template is read once. Other work may run between two texts. */
 async function* walkNamed(
   store: Deps['store'],
   { steps, ...rule }: { steps: readonly TypedStep[]; hasContact: boolean },
@@ -134,7 +136,10 @@ async function nameInTemplate(
   return nameVariables(found === undefined ? [] : [found.subject, found.body], rule)
 }
 
-/** The keys of the events that start the workflow or end its waits; `areKnown`: each of them has occurred. */
+/**
+ * Returns the keys in the data of the events that start the workflow or end its waits. `areKnown`:
+ * each of these events has occurred.
+ */
 async function listOfEvents(
   { store }: Deps,
   { projectId, triggerEvent }: Workflow,

@@ -1,5 +1,6 @@
 /**
- * Finds faults that an author may want to mend before a workflow is enabled. Enabling refuses errors.
+ * Finds faults that an author may want to mend before a workflow is enabled. A workflow with errors
+ * cannot be enabled.
  */
 import { type Effort, newEffort } from '../../../../config/layers/closest.ts'
 import { and, eq, inArray, sql } from '../../../../store/drizzle.ts'
@@ -64,15 +65,16 @@ export async function findWorkflowFindings(
 
 /** The steps that an edit has changed: all steps if no field is set. */
 export type Edited = {
-  /** This step alone. */
+  /** The edit has changed this step alone. */
   stepId?: string | undefined
-  /** A step that a new way leads to; the steps after it count, too. */
+  /** The edit leads a new way to this step; the steps after it count as changed, too. */
   from?: string | undefined
 }
 
 /**
- * The first error that an edit has put in force, because the workflow is enabled: enabling it would be refused.
- * Nothing is in force in a step to which no way leads, nor in a workflow that was deleted since the edit.
+ * Returns the first error in the changed steps of an enabled workflow, where an edit takes effect
+ * at once: with this error, the workflow could not be enabled. Steps to which no way leads are not
+ * looked at. Undefined if the workflow was deleted after the edit.
  */
 export async function findLiveError(
   { store: { read } }: Pick<Base, 'store'>,
@@ -86,7 +88,7 @@ export async function findLiveError(
     ...{ workflow, steps, edges: definition.transitions },
     templates: await loadTemplatesOf(read, key.projectId, steps),
     campaigns: await listCampaignsOf(read, key.projectId, steps),
-    // Findings on these facts are no errors, so the facts stay empty.
+    // These facts only lead to findings that are no errors, so they stay empty.
     ...{
       verifiedDomains: new Set<string>(),
       silentEvents: new Map(),
@@ -128,8 +130,8 @@ async function listVerified(
 }
 
 /**
- * Finds emails with the page that subscribes, in a workflow that each contact walks once: a contact who fills in the
- * form again gets no second mail.
+ * Finds emails that link to the page for subscribing, in a workflow that each contact walks only
+ * once: a contact who fills in a form again gets no second mail.
  */
 async function findAsksOnce(
   queries: Queries,

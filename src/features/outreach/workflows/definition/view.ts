@@ -1,5 +1,6 @@
 /**
- * Workflows as the API returns them: one with its graph, and a project's list by page number or cursor.
+ * Turns workflows into records of the API: one workflow with its graph, and the list of a project
+ * by page number or cursor.
  */
 import { formatInstant, formatOptionalInstant } from '../../../../base/clock.ts'
 import { invalidField, tooLongText } from '../../../../base/errors.ts'
@@ -31,7 +32,12 @@ import {
 } from '../../../ground/sorted-cursor.ts'
 import { maskConfig } from '../graph/secret-headers.ts'
 import { loadWorkflow, type WorkflowKey } from '../workflow.ts'
-import { type Definition, loadDefinition, loadTemplatesOf, type StepTemplate } from './find.ts'
+import {
+  loadDefinition,
+  loadTemplatesOf,
+  type StepTemplate,
+  type WorkflowDefinition,
+} from './find.ts'
 
 /** Whether the caller sees secrets. If not, headers that authenticate requests are masked. */
 export type Viewer = { seesSecrets?: boolean | undefined }
@@ -53,7 +59,7 @@ export function toWorkflowRecord(workflow: Workflow): WorkflowRecord {
   }
 }
 
-/** Reads the graph of a workflow and shows both. */
+/** Reads the graph of a workflow, and returns the record of the workflow with it. */
 export async function loadDetail(
   queries: Queries,
   workflow: Workflow,
@@ -63,7 +69,7 @@ export async function loadDetail(
   return { ...toWorkflowRecord(workflow), steps: await toStepRecords(queries, definition, viewer) }
 }
 
-/** A step among its neighbours. */
+/** Returns the record of a step with the transitions that lead to and from it. */
 export async function viewStep(
   queries: Queries,
   { workflowId, stepId }: { workflowId: string; stepId: string },
@@ -87,7 +93,7 @@ export function toTransitionRecord(transition: WorkflowTransition): TransitionRe
 
 async function toStepRecords(
   queries: Queries,
-  { steps, transitions }: Definition,
+  { steps, transitions }: WorkflowDefinition,
   viewer: Viewer,
 ): Promise<StepRecord[]> {
   const templates = await loadTemplatesOf(queries, steps[0]?.projectId ?? '', steps)
@@ -135,7 +141,7 @@ export async function loadWorkflowDetail(
 
 type WorkflowQuery = {
   projectId: string
-  /** Counts from 1, which is the default; in place of a cursor. */
+  /** The number of the page, 1 by default; not together with a cursor. */
   page?: number | undefined
   /** The cursor of an earlier page, or the id of its last workflow. */
   cursor?: string | undefined
@@ -216,7 +222,7 @@ function findPlace(deps: Deps, { projectId, sort, dir, cursor }: Ordered) {
   return parseSortedCursor(deps, 'workflows', { sort, dir, cursor, findSortKey })
 }
 
-/** The lines of a page and one more. */
+/** Finds the lines of a page, and one more. */
 function findLines(
   { store }: Deps,
   query: Ordered & { page: number; pageSize: number },

@@ -54,15 +54,15 @@ const select = sql`select execution.number, execution.id, execution.contact_id a
     where execution.workflow_id = ${unseen(parameter('workflowId'))}`
 
 /**
- * Executions that are due at once, because they start or their wait was ended; in the order of
- * their starts.
+ * Lists executions that are due at once, because they start or their wait was ended, in the order
+ * of their starts.
  */
 const listNow = statement<DueExecutionRow>(
   () => sql`${select} and execution.due_at = 0 and execution.number > ${parameter('after')}
     order by execution.number limit ${unseen(parameter('limit'))}`,
 )
 
-/** Executions whose sleep is over, in the order of their due times. */
+/** Lists executions whose sleep is over, in the order of their due times. */
 const listTimed = statement<DueExecutionRow>(
   () => sql`${select} and execution.due_at > 0 and execution.due_at <= ${parameter('now')}
       and execution.number > ${parameter('after')}
@@ -79,7 +79,10 @@ const findEarliest = statement<{ dueAt: number | null }>(
     end as "dueAt"`,
 )
 
-/** Makes held executions look due at once: no later turn reads them until the fence is gone. */
+/**
+ * Gives fenced executions the due time 0. Turns read executions with this due time only behind the
+ * fence, so they no longer meet these.
+ */
 const passOver = statement(
   () => sql`update workflow_executions set due_at = 0 where number in (
     select number from workflow_executions ${indexedBy('workflow_executions_due')}
@@ -88,7 +91,10 @@ const passOver = statement(
     limit ${parameter('limit')})`,
 )
 
-/** Seeks from workflow to workflow, so the number of executions does not matter. */
+/**
+ * Lists the workflows that have due times. The query seeks from workflow to workflow in the index,
+ * so it does not read every execution.
+ */
 const listWorkflows = statement<TurnKey & { dueAt: number }>(
   () => sql`with recursive found (id) as (
       select min(workflow_id) from workflow_executions ${indexedBy('workflow_executions_due')}
@@ -110,18 +116,18 @@ type Queries = Pick<Tx, 'find' | 'list'>
 type Due = {
   now: number
   limit: number
-  /** Executions up to this number are held by a fence; 0 without one. */
+  /** Executions up to this number are fenced; 0 without a fence. */
   after: number
 }
 
-/** Takes held executions that are due out of the way, at most `limit`. */
+/** Passes over at most `limit` fenced executions that are due. */
 export async function passOverFenced(tx: Tx, key: TurnKey, due: Due): Promise<void> {
   if (due.after > 0) await tx.execute(passOver, { workflowId: key.workflowId, ...due })
 }
 
 /**
- * Lists at most `limit` due executions: those that are due at once in turn with those that have
- * slept, so that neither waits for all of the others.
+ * Lists at most `limit` due executions. Executions that are due at once alternate with those that
+ * have slept, so that neither kind waits for all of the other.
  */
 export async function listDueExecutions(
   queries: Queries,
@@ -134,8 +140,9 @@ export async function listDueExecutions(
 }
 
 /**
- * When the earliest execution of a workflow behind the number `after` is due; undefined if none will be.
- * Held ones that will be due count, so that they are passed over then.
+ * Returns when the earliest execution of a workflow behind the number `after` is due; undefined if
+ * none will be. Fenced executions that sleep count too, so that they are passed over when they are
+ * due.
  */
 export async function findEarliestDue(
   queries: Queries,
@@ -144,7 +151,7 @@ export async function findEarliestDue(
   return (await queries.find(findEarliest, { workflowId, after }))?.dueAt ?? undefined
 }
 
-/** All workflows with executions that are or will be due. */
+/** Lists all workflows with executions that are or will be due. */
 export function listDueWorkflows(queries: Queries): Promise<(TurnKey & { dueAt: number })[]> {
   return queries.list(listWorkflows)
 }

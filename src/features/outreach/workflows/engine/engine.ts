@@ -1,12 +1,13 @@
 /**
- * The engine of workflows: takes the executions that are due, a turn of each workflow after the other,
- * a few at the same time. A server that was killed goes on where it
- * stopped. Executions that sleep cost nothing but their rows.
+ * The engine of workflows: works off the due executions in turns, each for one workflow, a few
+ * turns at the same time. A server that was killed goes on where it stopped. Executions that sleep
+ * cost nothing but their rows.
  *
- * The engine keeps a copy in memory of the index `workflow_executions_due`: the workflows with executions that are
- * or will be due, and when. A workflow may have nothing due by the time it is taken, but none is missing: code that
- * makes an execution due notifies the engine. Projects take turns, and within a project its workflows do: a
- * workflow that was taken goes to the end.
+ * The engine keeps a copy in memory of the index `workflow_executions_due`: the workflows with
+ * executions that are or will be due, and when. A workflow in this copy may have nothing due by the
+ * time it is taken, but no workflow is missing: code that makes an execution due notifies the
+ * engine. Projects take turns, and within a project its workflows do: a workflow that was taken
+ * goes to the end.
  */
 import { describeError } from '../../../../base/errors.ts'
 import { createFairQueue } from '../../../../turns/fair-queue.ts'
@@ -24,14 +25,17 @@ import { createTurnSizes, type TurnSizes } from './turn-sizes.ts'
 export type EngineDeps = Omit<StepDeps, 'values'> &
   Pick<Base, 'disk' | 'outbound' | 'config' | 'keyring'>
 
-/** Turns at the same time, whose commits share one sync of the disk. */
+/** The most turns at the same time; their commits share one sync of the disk. */
 const MAX_TURNS = 4
-/** The wait after a failure, and while the disk is full. */
+/** How long the engine waits after a failure, and while the disk is full. */
 const RETRY_MS = 1_000
-/** The longest wait, because the clock may jump. */
+/** The longest time that the engine waits, because the clock may jump. */
 const MAX_WAIT_MS = 10_000
 
-/** `isRendering`: the turn is over, and the next one waits for values; it does not count for `MAX_TURNS`. */
+/**
+ * `isRendering`: the turn itself is over, and the workflow's next turn waits for rendered values.
+ * Such a turn does not count for `MAX_TURNS`.
+ */
 type RunningTurn = { ended: Promise<void>; dueAt: number | undefined; isRendering: boolean }
 type Entered = { key: TurnKey; turn: RunningTurn }
 
@@ -49,7 +53,7 @@ type DueWorkflows = {
   addDueAt(key: TurnKey, dueAt: number): void
   /** Removes and returns the next workflow with due executions. */
   take(now: number): TurnKey | undefined
-  /** When the next one is due; undefined when none waits. */
+  /** When the next workflow is due; undefined when no workflow waits. */
   nextDueAt(): number | undefined
 }
 
@@ -104,10 +108,11 @@ function add({ due, running }: EngineState, key: TurnKey, dueAt: number): void {
   else turn.dueAt = Math.min(turn.dueAt ?? dueAt, dueAt)
 }
 
-/** Begins turns while there is room. Returns the wait for the next one. */
+/** Begins turns while there is room. Returns how many ms to wait for the next due workflow. */
 function advance(state: EngineState): number | undefined {
   const { deps, due } = state
-  // All turns are entered before the first begins: their number decides how much each takes.
+  // All turns are entered before the first one begins, because their number decides how many
+  // executions each takes.
   const entered: Entered[] = []
   while (countTurns(state) < MAX_TURNS) {
     const key = due.take(deps.now())
@@ -134,7 +139,8 @@ function begin(state: EngineState, key: TurnKey, turn: RunningTurn): void {
   turn.ended = run(state, key).then(({ nextDueAt, rendering }) => {
     if (rendering === undefined) return end(state, key, nextDueAt)
     turn.isRendering = true
-    // A stop does not wait for the rendering: values that are not rendered are asked for again.
+    // A stop does not wait for the rendering: after the next start, a turn asks for missing values
+    // again.
     void rendering.then((isDone) => end(state, key, isDone ? nextDueAt : retryAt(state)))
     state.wake()
   })
@@ -161,7 +167,7 @@ async function run(
   key: TurnKey,
 ): Promise<Pick<TurnResult, 'nextDueAt' | 'rendering'>> {
   const { deps, sizes } = state
-  // An email needs space that is missing when the disk is full.
+  // No turn is made while the disk is full, because it could send an email, which needs space.
   if (deps.disk.isLow()) return { nextDueAt: retryAt(state) }
   const size = sizes.next(key.workflowId, countTurns(state))
   try {
@@ -179,7 +185,7 @@ async function run(
 export function createDueWorkflows(): DueWorkflows {
   const known = new Map<string, KnownWorkflow>()
   const waiting = createTimetable<KnownWorkflow>()
-  /** Due workflows; projects take turns. */
+  /** The due workflows. Projects take turns. */
   const due = createFairQueue<TurnKey>()
   /** The ids of due workflows. */
   const dueIds = new Set<string>()

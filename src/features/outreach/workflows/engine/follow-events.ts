@@ -2,8 +2,9 @@
  * The handler of events: an event ends waits for it and starts executions of enabled workflows. It only
  * writes rows that the engine works on later, so that no event can fail here and hold up the others.
  *
- * Received mail that a machine sent or may have sent does neither, unless the trigger or the wait includes it. An open or
- * click by another person than the contact, to whom a step wrote, ends the waits for that email.
+ * Received mail that a machine sent or may have sent ends no wait and starts nothing, unless the
+ * wait or the trigger includes such mail. A step may write to another person than the contact: an
+ * open or click by this person ends the contact's waits for that email.
  */
 import { parseJsonText } from '../../../../base/json-text.ts'
 import { eachOf, jsonItem, jsonValue, listOf, orderedJoin } from '../../../../store/dialect.ts'
@@ -22,11 +23,11 @@ import type { UrgentEvent, UrgentHandler } from '../../../ground/event-handlers.
 import { readEventContexts } from '../../../ground/events/context.ts'
 import { readEventDepths } from '../../../ground/events/depth.ts'
 import { raiseExecutions, splitAtFence } from '../../../ground/fence/rows.ts'
-import type { StartableWorkflow, Wanted } from '../executions/insert.ts'
+import type { StartableWorkflow, WantedExecution } from '../executions/insert.ts'
 import { startExecutions } from '../executions/start-executions.ts'
 import { addFigures } from '../figures.ts'
 import type { WorkflowNotifier } from '../notifier.ts'
-import { NOW } from './walk.ts'
+import { DUE_AT_ONCE } from './walk.ts'
 
 type TriggerDeps = Pick<Base, 'log' | 'now' | 'counters'> & {
   workflowNotifier: WorkflowNotifier
@@ -43,12 +44,15 @@ type Triggered = Omit<StartableWorkflow, 'allowsReentry'> & {
 }
 type EndedWait = { executionNumber: number; workflowId: string; projectId: string; seq: number }
 
-/** Executions that the events of one transaction start, unless a single event starts more. */
+/** The most executions that the events of one transaction start; a single event may start more. */
 const MAX_STARTS = 200
 
 const item = (index: number) => jsonItem(sql`row.value`, index)
 
-/** `events`: lists of seq, contact (null: the email's), name, email, and 1 if a machine sent the mail. */
+/**
+ * Lists the waits that events end. `events`: a list for each event, of its seq, contact (null: the
+ * contact of the email), name, email, and 1 if a machine sent the mail.
+ */
 const listEnded = statement<EndedWait>(
   () => sql`select wait.execution_number as "executionNumber", wait.workflow_id as "workflowId",
       execution.project_id as "projectId", min(${item(0)}) as seq
@@ -64,18 +68,23 @@ const listEnded = statement<EndedWait>(
     group by wait.execution_number`,
 )
 
-/** `ended`: pairs of an execution's number and the seq. */
+/**
+ * Writes the events that ended waits. `ended`: pairs of an execution's number and the event's seq.
+ */
 const endAll = statement(
   () => sql`update workflow_waits set event_seq = ${item(1)}
     from ${eachOf(parameter('ended'))} as row where execution_number = ${item(0)}`,
 )
 
 const wakeAll = statement(
-  () => sql`update workflow_executions set due_at = ${NOW}
+  () => sql`update workflow_executions set due_at = ${DUE_AT_ONCE}
     where number in ${listOf(parameter('numbers'))} and status = 'WAITING'`,
 )
 
-/** `names`: pairs of a project and the name of an event. */
+/**
+ * Lists the enabled workflows that events start. `names`: pairs of a project and the name of an
+ * event.
+ */
 const listTriggered = statement<Triggered>(
   () => sql`select workflows.id, workflows.project_id as "projectId", workflows.name,
       workflows.allow_reentry as "allowsReentry", workflows.enabled_seq as "enabledSeq",
@@ -91,12 +100,14 @@ const listTriggered = statement<Triggered>(
       and workflow_steps.type = 'TRIGGER' and workflow_steps.removed_at is null`,
 )
 
-/** Lists those events of received mail that a machine sent or may have sent. */
+/**
+ * Lists the events among `seqs` that are about received mail which a machine sent or may have sent.
+ */
 const listAutomatic = statement<{ seq: number }>(
   () => sql`select seq from events where seq in ${listOf(parameter('seqs'))} and ${isAutomaticRow}`,
 )
 
-/** Reads the data of those events whose contact exists. */
+/** Reads the data of the events among `seqs` whose contact exists. */
 const listData = statement<{ seq: number; data: string | null }>(
   () => sql`select events.seq, events.data from ${eachOf(parameter('seqs'))} as row
     ${orderedJoin()} events on events.seq = row.value
@@ -109,12 +120,13 @@ const findAny = statement<{ found: number }>(
     or exists (select 1 from workflow_waits where event_seq is null)`,
 )
 
-/** Begins at the newest event of the upgrade. */
+/** The handler. After the upgrade that brings it, it begins at the newest event. */
 export function triggerHandler(deps: TriggerDeps): UrgentHandler {
   return {
     name: 'workflows',
     beginsAt: 'newest',
-    // A workflow is started by events from after it was enabled.
+    // While no workflow is enabled and no wait is open, events need not be read: only events from
+    // after a workflow was enabled start it.
     mayMatter: whileAny(findAny),
     handle: (tx, rows, endAt) => applyEvents(deps, tx, { rows, endAt }),
   }
@@ -129,7 +141,7 @@ export async function applyEvents(
   if (known.length === 0) return
   const triggered = await findTriggered(tx, known)
   const ended = await findEnded(tx, known)
-  // Most events start no execution and end no wait.
+  // Most events end here: they start no execution and end no wait.
   if (triggered.size === 0 && ended.length === 0) return
   const { events: together, isOld } = await splitAtFence(tx, rows)
   const end = together.at(-1)
@@ -148,7 +160,7 @@ export async function applyEvents(
   if (isOld) await raiseExecutions(tx, events)
 }
 
-/** The workflows that events start, by `nameOf` of the events. */
+/** The workflows that events start, by project and name of the event (`nameOf`). */
 type TriggeredByName = ReadonlyMap<string, readonly Triggered[]>
 
 async function findTriggered(tx: Tx, events: readonly UrgentEvent[]): Promise<TriggeredByName> {
@@ -165,7 +177,10 @@ function nameOf({ projectId, name }: Pick<EventRow, 'projectId' | 'name'>): stri
   return `${projectId} ${name}`
 }
 
-/** The first events, at least one, that start not too many executions for one transaction. */
+/**
+ * Returns the first events that together start at most `MAX_STARTS` executions, but at least one
+ * event.
+ */
 function withinStarts(
   events: readonly UrgentEvent[],
   triggered: TriggeredByName,
@@ -178,7 +193,7 @@ function withinStarts(
   return end === -1 ? events : events.slice(0, end)
 }
 
-/** The waits that events end, each with the first of its events. */
+/** Finds the waits that events end, each with the first event that ends it. */
 async function findEnded(tx: Tx, events: readonly UrgentEvent[]): Promise<EndedWait[]> {
   const received = events.filter(({ name }) => name === RECEIVED)
   const automatic =
@@ -202,7 +217,7 @@ async function endWaits(
   await tx.execute(wakeAll, { numbers: JSON.stringify(numbers) })
   tx.afterCommit(() => {
     for (const { workflowId, projectId } of ended)
-      workflowNotifier.notify({ kind: 'due', workflowId, projectId, dueAt: NOW })
+      workflowNotifier.notify({ kind: 'due', workflowId, projectId, dueAt: DUE_AT_ONCE })
   })
 }
 
@@ -218,7 +233,7 @@ async function startTriggered(
   if (starting.length === 0) return
   const contextOf = await readEventContexts(tx, starting)
   const depthOf = await readEventDepths(tx, starting)
-  const wanted: Wanted[] = []
+  const wanted: WantedExecution[] = []
   for (const event of starting) {
     for (const workflow of triggered.get(nameOf(event)) ?? []) {
       if (event.seq <= workflow.enabledSeq) continue
@@ -259,7 +274,7 @@ function seqsOf(events: readonly UrgentEvent[]): string {
 function toWanted(
   { allowsReentry, ...workflow }: Triggered,
   facts: { event: ContactEvent; context: Record<string, unknown>; depth: number; at: number },
-): Wanted {
+): WantedExecution {
   const { event, context, depth, at } = facts
   const { contactId, id, seq } = event
   return {

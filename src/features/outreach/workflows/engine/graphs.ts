@@ -1,13 +1,13 @@
-/** The graphs of workflows by their versions, so that the engine reads each once. */
+/** Caches the graphs of workflows by version, so that the engine reads each version once. */
 import { createLru } from '../../../../base/lru.ts'
 import type { RowOf } from '../../../../store/database.ts'
 import { eq } from '../../../../store/drizzle.ts'
 import { workflows } from '../../../../store/schema/workflows.ts'
 import { parameter, statement } from '../../../../store/statement.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
-import { type Graph, loadGraph } from '../graph/graph.ts'
+import { loadGraph, type WorkflowGraph } from '../graph/graph.ts'
 
-/** What the engine needs of a workflow's row. */
+/** The columns of a workflow that the engine needs. */
 export const findGraphWorkflow = statement((db) =>
   db
     .select({
@@ -27,13 +27,13 @@ export const findGraphWorkflow = statement((db) =>
 
 export type FoundWorkflow = RowOf<typeof findGraphWorkflow>
 
-/** Steps and transitions of all cached graphs. */
+/** The most steps and transitions of all cached graphs together. */
 const MAX_CACHED = 20_000
 
-export type Graphs = { get(tx: Tx, id: string, version: number): Promise<Graph> }
+export type Graphs = { get(tx: Tx, id: string, version: number): Promise<WorkflowGraph> }
 
 export function createGraphs(): Graphs {
-  const cache = createLru<{ version: number; graph: Graph }>(MAX_CACHED)
+  const cache = createLru<{ version: number; graph: WorkflowGraph }>(MAX_CACHED)
   return {
     async get(tx, id, version) {
       const known = cache.get(id)

@@ -3,9 +3,10 @@
  * long, and outside of the transaction of the turn. A turn that reaches such a step asks for its values and
  * leaves the execution at the step; once they are rendered, the next turn of the workflow makes the step.
  *
- * Rendered values are in memory only: without them, as after a crash, they are asked for again. So are values
- * whose contact or context has changed meanwhile, so that no change is lost. Their memory is bounded, for the workflows
- * of a project and in all: a workflow without room waits, and waiting workflows go on in their order.
+ * Rendered values are in memory only: if they are lost, as by a crash, a turn asks for them again.
+ * A turn also asks again if the contact or the context has changed meanwhile, so that no change is
+ * lost. Their memory is bounded, for the workflows of a project and in all: a workflow without room
+ * waits, and waiting workflows go on in their order.
  */
 import { setImmediate } from 'node:timers/promises'
 import { describeError } from '../../../../base/errors.ts'
@@ -17,14 +18,14 @@ import { hasTemplateMarker, mapTexts } from '../graph/step-templates.ts'
 import type { TurnKey } from '../notifier.ts'
 import { executionVariables } from '../variables.ts'
 
-/** The source of the values of a step. */
+/** The facts that the values of a step are rendered from. */
 type ValueFacts = {
   contact: Pick<Contact, 'id' | 'address' | 'subscribed' | 'data'>
   context: Record<string, unknown> | null
   values: Record<string, unknown>
 }
 
-/** A step of an execution. `eventSeq`: of the walk that asked (`Walker`). */
+/** The values that a walk has asked for. `eventSeq`: that of the walk (`WalkingExecution`). */
 export type AskedValues = ValueFacts & {
   executionNumber: number
   ordinal: number
@@ -39,12 +40,15 @@ type RenderedValues = {
 }
 
 export type StepValues = {
-  /** The values that were rendered for the step, maybe from other facts than those of now. */
+  /**
+   * Returns the values that were rendered for the step, perhaps from facts that have changed since
+   * (`isOf`).
+   */
   find(place: StepPlace): RenderedValues | undefined
   /**
-   * The number of executions that a turn may walk if its steps ask for values: all; while others
-   * wait for room, only those whose values are rendered. A turn that walks none waits for
-   * `whenRoom`.
+   * Returns how many executions a turn of the workflow may walk if its steps ask for values. While
+   * others wait for room, these are only the executions whose values are rendered already. A turn
+   * that may walk none waits for `whenRoom`.
    */
   allowance(key: TurnKey): number
   whenRoom(key: TurnKey): Promise<void>
@@ -57,10 +61,10 @@ export type StepValues = {
 
 type Deps = Pick<Base, 'outbound' | 'config' | 'keyring' | 'log' | 'now' | 'directory'>
 
-/** Executions whose values one turn may ask for: each may have 64 KB. */
-export const MAX_ASKED = 50
+/** One turn may ask for the values of at most this many executions: each may have 64 KB. */
+export const MAX_ASKED_VALUES = 50
 
-/** Characters of JSON that are counted at once: that takes a few ms if the JSON has many names. */
+/** Characters of JSON that are counted at once; with many names this takes a few ms. */
 const COUNTED_AT_ONCE = 128 * 1024
 
 type RenderRoom = {
@@ -68,7 +72,7 @@ type RenderRoom = {
   has(key: TurnKey): boolean
   /** Whether a workflow waits for room. */
   isWanted(): boolean
-  /** Replaces the number of characters of the workflow. Zero lets others go on. */
+  /** Sets how many characters the workflow's values take. 0 frees the room of the workflow. */
   hold(key: TurnKey, characters: number): void
   /** Resolves when there is room. */
   wait(key: TurnKey): Promise<void>
@@ -78,7 +82,9 @@ type Limits = { perProject: number; all: number }
 
 type Waiter = { key: TurnKey; goOn(): void }
 
-/** Characters of JSON. The values of one turn may exceed them. */
+/**
+ * The room for rendered values, in characters of JSON. The values of a single turn may exceed it.
+ */
 const LIMITS: Limits = { perProject: 16 * 1024 * 1024, all: 64 * 1024 * 1024 }
 
 export function createStepValues(deps: Deps, room = createRenderRoom()): StepValues {
@@ -116,8 +122,8 @@ export function createStepValues(deps: Deps, room = createRenderRoom()): StepVal
 }
 
 /**
- * Counts the characters of values and takes room for them. Other work runs between pieces; no other
- * workflow has room before the count ends.
+ * Counts the characters of values and takes room for them. Other work runs between pieces of the
+ * count; meanwhile no other workflow gets room.
  */
 async function takeRoom(
   room: Pick<RenderRoom, 'hold'>,
@@ -198,7 +204,7 @@ export function createRenderRoom({ perProject, all }: Limits = LIMITS): RenderRo
     hold({ workflowId, projectId }, characters) {
       if (characters === 0) occupied.delete(workflowId)
       else occupied.set(workflowId, { projectId, characters })
-      // One waiter goes on: its turn lets the next one go on.
+      // Only one waiter goes on here: its turn then lets the next waiter go on.
       const next = waiters.findIndex(({ key }) => fits(key))
       if (next >= 0) waiters.splice(next, 1)[0]?.goOn()
     },

@@ -1,7 +1,7 @@
 /**
- * What a turn of the engine has done, collected while it walks and written at its end in a few
- * statements: step rows, figures, positions and ends of executions, data of contacts, events. The statements of
- * steps meanwhile read none of it.
+ * Collects the changes that a turn of the engine makes while it walks, and writes them at its end
+ * in a few statements: step rows, figures, positions and ends of executions, data of contacts,
+ * events. The statements that steps run meanwhile read none of these rows.
  */
 import { sql } from '../../../../store/drizzle.ts'
 import type { Contact } from '../../../../store/schema/contacts.ts'
@@ -48,22 +48,24 @@ type ExecutionPosition = Pick<
   | 'completedAt'
 >
 
-/** The step of an execution, by their numbers. */
+/** Names a step of an execution: the number of the execution, and the ordinal of the step in it. */
 export type StepPlace = { number: number; ordinal: number }
 
 export type TurnChanges = {
   addStep(row: StepExecutionRow): void
   addFigure(subject: string, figure: string): void
   addPosition(position: ExecutionPosition): void
-  /** Adds a contact that a step has changed. `depth`: the depth of the events that follow. */
+  /**
+   * Adds a contact that a step has changed. `depth`: the depth of the events that the change makes.
+   */
   addContact(contact: Contact, depth: number, place: StepPlace): void
-  /** An event that an execution makes is one deeper than the execution. */
+  /** Adds an event. Its depth is one more than that of the execution that makes it. */
   addEvent(event: NewEvent & { depth: number }): void
-  /** The statuses of the executions that end. */
+  /** Returns the statuses of the executions that have ended. */
   ends(): ExecutionStatus[]
-  /** The first step that has changed a contact. */
+  /** Returns the first step that has changed a contact; undefined if none has. */
   firstChange(): StepPlace | undefined
-  /** Call it before `write`. */
+  /** Writes the changed contacts. Must be called before `write`. */
   writeContacts(tx: Tx): Promise<void>
   write(tx: Tx, at: number): Promise<void>
 }

@@ -1,7 +1,8 @@
 /**
- * How many executions the next turn of a workflow takes. The first turn takes so many that it is a light
- * write, which shares its transaction with others: most workflows have few executions that are due. If more are due,
- * heavier turns follow: each may take twice as many as the one before, up to what fits into `TURN_MS`.
+ * Decides how many executions the next turn of a workflow takes. The first turn takes only as many
+ * as fit into a light write, which shares its transaction with other writes: most workflows have
+ * few due executions. If more are due, heavier turns follow: each may take twice as many as the one
+ * before, up to what fits into `TURN_MS`.
  */
 import { createLru } from '../../../../base/lru.ts'
 
@@ -12,29 +13,30 @@ type Taken = TurnSize & { walked: number; tookMs: number }
 
 export type TurnSizes = {
   /**
-   * `turns`: how many turns run at the same time; together they are to be as light as one write.
+   * Returns the size of the next turn. `turns`: how many turns run at the same time; all of them
+   * together must be as light as one light write.
    */
   next(workflowId: string, turns: number): TurnSize
-  /** `isAll`: nothing more is due now. */
+  /** Notes how a turn went. `isAll`: no further execution of the workflow is due now. */
   ended(workflowId: string, taken: Taken & { isAll: boolean }): void
 }
 
 const FIRST_SIZE = 4
 const MAX_SIZE = 200
 /**
- * The time of a light write. A turn may take a little longer: its contacts are read before its
- * first step, whatever their size.
+ * The time of a light write. A turn may take a little longer, because its contacts are read before
+ * its first step, whatever their size.
  */
 const LIGHT_MS = 4
 const MAX_LIGHT_SIZE = 32
-/** The transaction of a heavy turn takes about so long. */
+/** The aim for the time of a heavy turn's transaction. */
 const TURN_MS = 12
 const MAX_KNOWN = 10_000
 
 export function createTurnSizes(): TurnSizes {
-  /** The limit of the next turn, for workflows with more due executions. */
+  /** The limit of the next turn, for workflows whose last turn left due executions. */
   const limits = new Map<string, number>()
-  /** How long an execution takes, as last measured. */
+  /** The ms that one execution of a workflow takes, as last measured. */
   const paces = createLru<number>(MAX_KNOWN)
 
   function lightLimit(workflowId: string, turns: number): number {
@@ -51,8 +53,8 @@ export function createTurnSizes(): TurnSizes {
     },
     ended(workflowId, { limit, walked, tookMs, isAll }) {
       const eachMs = Math.max(tookMs, 0.1) / walked
-      // A turn has costs of its own, so one that walks few executions gives only an upper bound of
-      // what each takes.
+      // A turn has a cost of its own, so a turn that walks few executions shows only an upper bound
+      // of the time of each.
       const isMeasure =
         walked >= FIRST_SIZE || tookMs > LIGHT_MS || eachMs < (paces.get(workflowId) ?? 0)
       if (walked > 0 && isMeasure) paces.set(workflowId, eachMs)

@@ -1,7 +1,7 @@
 /**
- * A turn of a workflow: its next due executions walk in one transaction. What each does, its step rows,
- * its position and the counts are written together, or not at all. Executions of chains begin when the line
- * has a place for them; those of a workflow that was disabled meanwhile never do.
+ * A turn of a workflow: its next due executions walk in one transaction. Their effects, step rows,
+ * positions and counts are written together, or not at all. Executions of chains begin when the
+ * line has a place for them; if their workflow was disabled meanwhile, they never begin.
  *
  * When a turn fails, its executions are tried one by one. One that fails alone, by a fault of the
  * program, ends as FAILED, so that it holds back no other. Any other fault, such as a full disk, ends nothing: the turn is tried again.
@@ -16,11 +16,11 @@ import { type ChainLine, createChainLine, isInLine } from '../chains/line.ts'
 import { cancelActive } from '../executions/cancel-active.ts'
 import { startedEvent } from '../executions/insert.ts'
 import { EXIT_REASONS } from '../exit-reasons.ts'
-import type { Graph } from '../graph/graph.ts'
+import type { WorkflowGraph } from '../graph/graph.ts'
 import type { TurnKey } from '../notifier.ts'
 import { findEarliestDue, listDueExecutions, passOverFenced } from './due.ts'
 import { type FoundWorkflow, findGraphWorkflow, type Graphs } from './graphs.ts'
-import { type AskedValues, hasTemplates, MAX_ASKED } from './step-values.ts'
+import { type AskedValues, hasTemplates, MAX_ASKED_VALUES } from './step-values.ts'
 import { createSteps, type StepDeps } from './steps/steps.ts'
 import { createTurnChanges, type StepPlace, type TurnChanges } from './turn-changes.ts'
 import type { TurnSize } from './turn-sizes.ts'
@@ -37,8 +37,9 @@ import {
 export type TurnDeps = StepDeps & Pick<Base, 'counters'> & { graphs: Graphs }
 
 /**
- * `walked`: the number of executions; `nextDueAt`: undefined if none of the workflow will be due.
- * `rendering`: the next turn waits for it; false if some values could not be rendered now.
+ * `walked`: the number of executions. `nextDueAt`: undefined if no execution of the workflow will
+ * be due. `rendering`: the workflow's next turn waits for this promise; it resolves to false if
+ * some values could not be rendered now.
  */
 export type TurnResult = {
   walked: number
@@ -47,21 +48,24 @@ export type TurnResult = {
   rendering?: Promise<boolean>
 }
 
-/** `isCrowded`: there is no room for what its steps may ask for, so it has walked nothing. */
-type Written = TurnResult & { asked: readonly AskedValues[]; isCrowded?: boolean }
+/**
+ * `isCrowded`: there is no room for the values that the steps may ask for, so the turn has walked
+ * nothing.
+ */
+type WrittenTurn = TurnResult & { asked: readonly AskedValues[]; isCrowded?: boolean }
 
-/** After this time the rest of the executions waits for another turn. */
+/** After this time the executions that are left wait for another turn. */
 const MAX_TURN_MS = 25
 const MAX_LIGHT_MS = 5
-/** A turn for one execution, because others have failed with it. */
-const ALONE: TurnSize = { limit: 1, isHeavy: false }
+/** The size of a turn for one execution, after a turn of several has failed. */
+const ONE_EXECUTION: TurnSize = { limit: 1, isHeavy: false }
 
-/** Held executions that a turn passes over: they take a few ms. */
+/** A turn passes over at most this many fenced executions, in a few ms. */
 const MAX_PASSED = 500
 
-const asking = new WeakMap<Graph, boolean>()
+const asking = new WeakMap<WorkflowGraph, boolean>()
 
-const NOTHING: Written = { walked: 0, tookMs: 0, nextDueAt: undefined, asked: [] }
+const EMPTY_TURN: WrittenTurn = { walked: 0, tookMs: 0, nextDueAt: undefined, asked: [] }
 
 /** @throws AppError DATABASE_ERROR */
 export async function takeTurn(deps: TurnDeps, key: TurnKey, size: TurnSize): Promise<TurnResult> {
@@ -69,7 +73,8 @@ export async function takeTurn(deps: TurnDeps, key: TurnKey, size: TurnSize): Pr
     return begin(deps, key, await write(deps, key, { size, fail: null }))
   } catch (error) {
     if (!(error instanceof StepFault)) throw error
-    if (size.limit > 1) return { ...(await takeTurn(deps, key, ALONE)), tookMs: MAX_TURN_MS }
+    if (size.limit > 1)
+      return { ...(await takeTurn(deps, key, ONE_EXECUTION)), tookMs: MAX_TURN_MS }
     const facts = {
       workflowId: key.workflowId,
       executionNumber: error.place.number,
@@ -80,23 +85,26 @@ export async function takeTurn(deps: TurnDeps, key: TurnKey, size: TurnSize): Pr
   }
 }
 
-/** Begins to render what the turn has asked for. */
+/** Begins to render the values that the turn has asked for. */
 function begin(
   { values }: TurnDeps,
   key: TurnKey,
-  { asked, isCrowded, ...turn }: Written,
+  { asked, isCrowded, ...turn }: WrittenTurn,
 ): TurnResult {
   const rendering = values.render(key, asked)
   if (isCrowded) return { ...turn, rendering: values.whenRoom(key).then(() => true) }
   return asked.length === 0 ? turn : { ...turn, rendering }
 }
 
-/** `fail`: a step that fails instead of being made. */
+/**
+ * Walks and writes the turn in one transaction. `fail`: the step that is recorded as failed instead
+ * of being made.
+ */
 function write(
   deps: TurnDeps,
   key: TurnKey,
   { size, fail }: { size: TurnSize; fail: StepPlace | null },
-): Promise<Written> {
+): Promise<WrittenTurn> {
   const heavyFor = size.isHeavy ? key.projectId : undefined
   return deps.store.write((tx) => walkDue(deps, tx, { key, size, fail }), { heavyFor })
 }
@@ -105,14 +113,15 @@ async function walkDue(
   deps: TurnDeps,
   tx: Tx,
   { key, size, fail }: { key: TurnKey; size: TurnSize; fail: StepPlace | null },
-): Promise<Written> {
+): Promise<WrittenTurn> {
   const { limit, isHeavy } = size
   const maxMs = isHeavy ? MAX_TURN_MS : MAX_LIGHT_MS
   const begunAt = performance.now()
   const at = deps.now()
   const workflow = await tx.find(findGraphWorkflow, { id: key.workflowId })
   const project = await deps.directory.findProject(key.projectId)
-  if (workflow === undefined || project === undefined || project.resetSince !== null) return NOTHING
+  if (workflow === undefined || project === undefined || project.resetSince !== null)
+    return EMPTY_TURN
   const after = (await findFence(tx, project.id))?.executionNumber ?? 0
   await passOverFenced(tx, key, { now: at, limit: MAX_PASSED, after })
   const graph = await deps.graphs.get(tx, workflow.id, workflow.version)
@@ -128,7 +137,7 @@ async function walkDue(
   let walked = 0
   for (const execution of due) {
     if (walked > 0 && performance.now() - begunAt > maxMs) break
-    if (asked.length >= MAX_ASKED) break
+    if (asked.length >= MAX_ASKED_VALUES) break
     walked += 1
     const { number } = execution
     const cancelReason = reasonToCancel(execution, { workflow, project })
@@ -150,8 +159,8 @@ async function walkDue(
 }
 
 /**
- * Writes the contacts that steps have changed. These steps are over by now: a fault counts as that
- * of the first of them.
+ * Writes the contacts that steps have changed. These steps are over by now, so a fault is blamed on
+ * the first of them.
  */
 async function writeContacts(tx: Tx, changes: TurnChanges): Promise<void> {
   try {
@@ -163,7 +172,7 @@ async function writeContacts(tx: Tx, changes: TurnChanges): Promise<void> {
 }
 
 /** Whether a step of the graph has values to render. A graph may have megabytes, so it is searched once. */
-function asksForValues(graph: Graph): boolean {
+function asksForValues(graph: WorkflowGraph): boolean {
   let asks = asking.get(graph)
   if (asks === undefined) {
     asks = graph.steps
@@ -174,7 +183,7 @@ function asksForValues(graph: Graph): boolean {
   return asks
 }
 
-/** Undefined for an execution that goes on. */
+/** Returns why an execution is cancelled; undefined for an execution that goes on. */
 function reasonToCancel(
   execution: DueExecution,
   { workflow, project }: { workflow: FoundWorkflow; project: Project },
@@ -185,7 +194,7 @@ function reasonToCancel(
   return isInLine(execution) && !workflow.isEnabled ? EXIT_REASONS.workflowDisabled : undefined
 }
 
-/** Whether the execution has begun, or begins now. */
+/** Returns whether the execution may walk: it has begun before, or it begins now. */
 async function mayWalk(
   tx: Tx,
   execution: DueExecution,

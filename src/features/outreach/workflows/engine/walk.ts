@@ -23,19 +23,19 @@ import type {
   WorkflowStepExecution,
 } from '../../../../store/schema/workflows.ts'
 import { EXIT_REASONS } from '../exit-reasons.ts'
-import { type Graph, nextTransition, type StepResult } from '../graph/graph.ts'
+import { nextTransition, type StepResult, type WorkflowGraph } from '../graph/graph.ts'
 import type { TypedStep } from '../graph/step-config.ts'
 import type { StepPlace, TurnChanges } from './turn-changes.ts'
 
 const MAX_STEPS_PER_TURN = 100
 
-/** The same limit as that of the data of a contact. */
+/** The limit of an execution's context, which is also that of a contact's data. */
 export const MAX_CONTEXT_BYTES = 64 * 1024
 
 /** `due_at` of immediate work: in the past even when the clock is set back. */
-export const NOW = 0
+export const DUE_AT_ONCE = 0
 
-/** An execution that is due, with its contact. */
+/** A due execution with its contact. */
 export type DueExecution = Pick<
   WorkflowExecution,
   | 'number'
@@ -67,7 +67,7 @@ const STATUS_OF = {
 export type StepOutcome = {
   input?: Record<string, unknown>
   output?: Record<string, unknown>
-  /** Becomes part of the context of the execution. */
+  /** Data that is merged into the context of the execution. */
   context?: Record<string, unknown>
 } & (
   | ({ kind: 'done' } & StepResult)
@@ -78,35 +78,38 @@ export type StepOutcome = {
   | { kind: 'later' }
 )
 
-/** A step as its function gets it. `contact` changes with the steps before. */
+/** The input of a step's function. `contact` includes the changes by the steps before. */
 export type StepCall<S extends TypedStep = TypedStep> = {
   step: S
   stepExecutionId: string
-  execution: Walker
+  execution: WalkingExecution
   /** The graph that the step is part of. */
-  graph: Graph
+  graph: WorkflowGraph
 }
 
 /** The state of an execution during a walk. */
-export type Walker = {
+export type WalkingExecution = {
   readonly number: number
   readonly id: string
   readonly startedAt: number
-  /** Whether an event started the execution, not a request. */
+  /** Whether an event started the execution, and not a request. */
   readonly isStartedByEvent: boolean
-  /** Executions that led to this one; the events that it makes are one deeper. */
+  /**
+   * The number of executions that led to this one. The events that this execution makes have one
+   * more.
+   */
   readonly depth: number
   contact: Contact
   context: Record<string, unknown> | null
   /** The row number of the current step. */
   ordinal: number
   /**
-   * The event that brought the execution here without a pause; null after a pause. A wait that
-   * begins now counts the events after this one, so that an event which follows closely is not
-   * missed.
+   * The number of the event that brought the execution here without a pause; null after a pause. A
+   * wait that begins now counts the events after this one, so that an event which follows closely
+   * is not missed.
    */
   eventSeq: number | null
-  /** The emails of this walk by their steps. */
+  /** The ids of the emails that this walk has sent, by step. */
   readonly emailIds: Map<string, string>
 }
 
@@ -116,7 +119,7 @@ export type Steps = {
   resume(call: StepCall, open: OpenStep): Promise<StepOutcome>
 }
 
-/** The error of a step that threw: a fault of the program. */
+/** The error when a step has thrown, which is a fault of the program. */
 export class StepFault extends Error {
   override readonly name = 'StepFault'
   readonly place: StepPlace
@@ -137,7 +140,7 @@ export function faultOf(place: StepPlace, error: unknown): unknown {
 
 type WalkInput = {
   workflow: { id: string; name: string; projectId: string }
-  graph: Graph
+  graph: WorkflowGraph
   steps: Steps
   changes: TurnChanges
   at: number
@@ -152,7 +155,7 @@ type StepPosition = {
 
 export async function walk(input: WalkInput, execution: DueExecution): Promise<void> {
   const { graph } = input
-  const walker: Walker = {
+  const walker: WalkingExecution = {
     number: execution.number,
     id: execution.id,
     startedAt: execution.startedAt,
@@ -181,22 +184,22 @@ export async function walk(input: WalkInput, execution: DueExecution): Promise<v
     stepId = moved.stepId
     open = null
   }
-  save(input, walker, { status: 'RUNNING', stepId, dueAt: NOW })
+  save(input, walker, { status: 'RUNNING', stepId, dueAt: DUE_AT_ONCE })
 }
 
-/** Returns the next step, or where the execution stays. */
+/** Makes the current step. Returns the next step, or the position at which the execution stays. */
 async function makeStep(
   { graph, steps, changes, at }: WalkInput,
-  walker: Walker,
+  walker: WalkingExecution,
   { step, open }: { step: TypedStep; open: OpenStep | null },
 ): Promise<{ stepId: string } | StepPosition> {
   const stepExecutionId = open?.id ?? newId()
   const call: StepCall = { step, stepExecutionId, execution: walker, graph }
-  // A step that failed and is to be made again keeps its row and its id.
+  // A step that failed and is made again keeps its row and its id.
   const begun = open?.status === 'PENDING' ? null : open
   const outcome = await run(steps, call, begun)
   const { kind } = outcome
-  if (kind === 'later') return { status: 'RUNNING', stepId: step.id, dueAt: NOW }
+  if (kind === 'later') return { status: 'RUNNING', stepId: step.id, dueAt: DUE_AT_ONCE }
   if (outcome.context !== undefined) walker.context = mergeContext(walker.context, outcome.context)
   changes.addStep({
     executionNumber: walker.number,
@@ -231,7 +234,10 @@ async function run(steps: Steps, call: StepCall, open: OpenStep | null): Promise
   }
 }
 
-/** Data by which the context would become too large stays in the output of its step only. */
+/**
+ * Merges data into the context. Data that would make the context too large is only in the output of
+ * its step.
+ */
 function mergeContext(
   context: Record<string, unknown> | null,
   data: Record<string, unknown>,
@@ -240,10 +246,10 @@ function mergeContext(
   return Buffer.byteLength(JSON.stringify(merged)) > MAX_CONTEXT_BYTES ? context : merged
 }
 
-/** A step that was removed while the execution waited at it. */
+/** Skips a step that was removed while the execution waited at it. */
 function skip(
   { changes, at }: WalkInput,
-  { number, ordinal }: Walker,
+  { number, ordinal }: WalkingExecution,
   { stepId, open }: { stepId: string | null; open: OpenStep | null },
 ): void {
   if (open === null || stepId === null) return
@@ -255,7 +261,7 @@ function skip(
 
 function save(
   { workflow, changes, at }: WalkInput,
-  walker: Walker,
+  walker: WalkingExecution,
   { status, stepId, exitReason = '', dueAt = null }: StepPosition,
 ): void {
   const isActive = status === 'RUNNING' || status === 'WAITING'

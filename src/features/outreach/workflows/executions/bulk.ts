@@ -33,15 +33,18 @@ import { startExecution } from './start.ts'
 
 export const BULK_START_KIND = 'start-executions'
 
-/** The contacts to start: those who belong to the segment or match the filter when the job reaches them. */
+/**
+ * The contacts to start: a contact is started if it belongs to the segment or matches the filter
+ * when the job reaches it.
+ */
 type Selection<Filter> = { segmentId: string } | { filter: Filter }
 
-/** The payload of the job; its status shows it. */
+/** The payload of the job, which the status of the job shows. */
 export type BulkStartPayload = Selection<Condition> & {
   projectId: string
   workflowId: string
   context: Record<string, unknown> | null
-  /** The firing of a SCHEDULE, in epoch milliseconds. */
+  /** The time of the firing, if a SCHEDULE starts the contacts; epoch ms. */
   firedAt?: number
 }
 
@@ -54,11 +57,11 @@ type Deps = Pick<Base, 'store' | 'now' | 'jobNotifier'>
 
 type Tally = {
   startedCount: number
-  /** Contacts that the rules of re-entry hold back. */
+  /** The contacts that the rules of re-entry held back. */
   heldBackCount: number
-  /** Contacts over the limit of starts. */
+  /** The contacts that had too many starts within an hour. */
   tooManyStartsCount: number
-  /** Contacts that were deleted meanwhile. */
+  /** The contacts that were deleted meanwhile. */
   failureCount: number
 }
 
@@ -66,7 +69,10 @@ type BulkStartResult = Tally & { totalRequested: number }
 
 type RunDeps = Pick<Base, 'store' | 'now'> & { workflowNotifier: WorkflowNotifier }
 
-/** `after`: the number of the last processed contact. `last`: the newest when the job began. */
+/**
+ * `after`: the number of the last contact that was processed. `last`: the number of the newest
+ * contact when the job began.
+ */
 type Progress = { startedAt: number; after: number; last: number; total: number; tally: Tally }
 
 type StartBatch = { payload: BulkStartPayload; state: Progress; batch: readonly NumberedContact[] }
@@ -146,7 +152,10 @@ async function begin(deps: RunDeps, payload: BulkStartPayload): Promise<Progress
   return { startedAt, after: 0, last, total, tally }
 }
 
-/** Spans of time in the condition end when the job began. */
+/**
+ * Returns the scope of the contacts. Spans of time in the condition end at the instant at which the
+ * job began.
+ */
 async function scopeOf(
   { store }: RunDeps,
   payload: BulkStartPayload,
@@ -195,7 +204,10 @@ async function loadStillStartable(
   return refusedForGood(() => loadStartable(tx, { projectId, id }))
 }
 
-/** Turns a refusal into a failure for good: another attempt would end in the same way. */
+/**
+ * Runs `act`, and turns a refusal into a final failure of the job, because another attempt would be
+ * refused too.
+ */
 async function refusedForGood<T>(act: () => Promise<T>): Promise<T> {
   try {
     return await act()

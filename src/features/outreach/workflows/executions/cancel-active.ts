@@ -19,7 +19,9 @@ type Cancellation = {
   at: number
 }
 
-/** `through`: the number of the last execution that is cancelled. */
+/**
+ * A cancellation of all active executions. `through`: the number of the last cancelled execution.
+ */
 type CancellationOfAll = {
   workflow: Pick<Workflow, 'id' | 'cancelReason'>
   through: number
@@ -37,7 +39,10 @@ const cancelSome = cancelWhere(sql`number in (select number from workflow_execut
     and number <= ${parameter('through')}
   limit ${parameter('limit')})`)
 
-/** Steps that ended, such as a webhook, before the engine went on and counted them. */
+/**
+ * Lists steps, such as webhooks, that ended but were not counted yet, because the engine has not
+ * gone on from them.
+ */
 const listUncounted = statement<{ stepId: string; figure: 'completed' | 'failed' }>(
   () => sql`select step.step_id as "stepId", lower(step.status) as figure
     from workflow_step_executions as step
@@ -63,7 +68,10 @@ const endRequests = statement(
     where execution_number in ${listOf(parameter('numbers'))}`,
 )
 
-/** Returns whether the execution was active. `cancelReason`: null for a cancellation of all. */
+/**
+ * Cancels an execution, and returns whether it was active. `cancelReason`: null if it is cancelled
+ * with all others.
+ */
 export async function cancelActive(
   tx: Tx,
   { workflow, number, at }: Cancellation,

@@ -1,9 +1,11 @@
 /**
- * Cancels all active executions of a workflow: the workflow says up to which number they are cancelled. They are counted
- * as they are cancelled, so a million takes many short transactions; each moves the number.
+ * Cancels all active executions of a workflow: its row has the number up to which they are
+ * cancelled. The executions are also counted, so a million of them takes many short transactions,
+ * each of which raises the number.
  *
- * A loop writes their rows behind the answers, in short transactions, and cancels the executions of disabled projects.
- * Its state is in the database, so a server that was killed goes on where it stopped.
+ * A loop writes the rows of the executions after the response, in short transactions, and cancels
+ * the executions of disabled projects. Its state is in the database, so a server that was killed
+ * goes on where it stopped.
  */
 import { MINUTE_MS } from '../../../../base/clock.ts'
 import { describeError } from '../../../../base/errors.ts'
@@ -24,7 +26,7 @@ import { isProjectEnabled } from './find.ts'
 
 type Deps = Pick<Base, 'store' | 'now'> & { workflowNotifier: WorkflowNotifier }
 
-/** Executions that one transaction counts and cancels: 3 ms. */
+/** One transaction counts and cancels at most this many executions, in 3 ms. */
 export const CANCELLED_AT_ONCE = 20_000
 const PACE: Pace = { rows: CANCELLED_AT_ONCE, rest: 'none' }
 
@@ -36,7 +38,10 @@ const isActiveBehind = sql`number > ${parameter('after')}`
 const ofWorkflow = sql`workflow_executions ${indexedBy('workflow_executions_status')}
   where workflow_id = ${parameter('workflowId')}`
 
-/** The next active executions, merged from two ranges of an index. `last`: the greatest number. */
+/**
+ * Counts the next active executions, merged from two ranges of an index. `last`: the highest number
+ * among them.
+ */
 const countActive = statement<{ count: number; last: number }>(
   () => sql`select count(*) as count, coalesce(max(number), 0) as last from (
     select number from ${ofWorkflow} and status = 'RUNNING' and ${isActiveBehind}
@@ -55,10 +60,10 @@ type Unsettled = Pick<
 
 const SETTLE_PACE: Pace = { first: 50, max: 1_000, batchMs: 8, rest: { times: 2 } }
 
-/** After this time, the rows of another workflow follow. */
+/** After this time, the rows of another workflow are written. */
 const PASS_MS = 500
 
-/** `through`: the number of the last execution. */
+/** `through`: the number of the last cancelled execution. */
 type Cancellation = { id: string; reason: string; through: number; at: number }
 
 export const listUnsettledCancellations = statement<Unsettled>(
@@ -67,7 +72,10 @@ export const listUnsettledCancellations = statement<Unsettled>(
     from workflows where is_cancelling = 1`,
 )
 
-/** Workflows of disabled projects that have active executions; a reset deletes these rows itself. */
+/**
+ * Lists workflows of disabled projects that have active executions. Deleted workflows are left out,
+ * because their rows are being deleted.
+ */
 export const listOfDisabled = statement<Pick<Workflow, 'id' | 'projectId'>>(
   () => sql`select workflows.id, workflows.project_id as "projectId"
     from projects ${orderedJoin()} workflows on workflows.project_id = projects.id
@@ -77,8 +85,8 @@ export const listOfDisabled = statement<Pick<Workflow, 'id' | 'projectId'>>(
 )
 
 /**
- * Cancels all active executions and returns how many there were. If that takes several
- * transactions, each execution goes on until its own.
+ * Cancels all active executions and returns how many there were. If this takes several
+ * transactions, an execution goes on until the transaction that cancels it.
  * @throws AppError WORKFLOW_NOT_FOUND
  */
 export async function cancelAllExecutions(deps: Deps, key: WorkflowKey): Promise<number> {
@@ -103,7 +111,7 @@ async function cancelAllInTx(
   await cancelThrough(deps, tx, { ...cancellation, through })
 }
 
-/** Counts active executions, and cancels as many. */
+/** Counts the next active executions, and cancels those that it counted. */
 async function cancelSome(
   deps: Deps,
   tx: Tx,
@@ -129,7 +137,10 @@ async function cancelThrough(
   tx.afterCommit(() => workflowNotifier.notify({ kind: 'cancelled' }))
 }
 
-/** Settles at the start, when executions are cancelled or the directory changes, and each minute. */
+/**
+ * Starts the loop: it settles at the start, when executions are cancelled or the directory changes,
+ * and each minute.
+ */
 export function startSettlingCancelled(deps: SettleDeps): Loop {
   return startLoop({
     run: ({ signal }) => settleCancelled(deps, signal),
@@ -145,7 +156,10 @@ export function startSettlingCancelled(deps: SettleDeps): Loop {
   })
 }
 
-/** Ends when no row is left that it could write. Workflows are written in rotation; one that fails waits. */
+/**
+ * Writes the rows of cancelled executions, workflow by workflow in rotation, until no row is left.
+ * A workflow whose rows cannot be written waits for the next run.
+ */
 export async function settleCancelled(deps: SettleDeps, signal?: AbortSignal): Promise<void> {
   await cancelOfDisabled(deps)
   const failed = new Set<string>()
@@ -176,7 +190,7 @@ async function cancelOfDisabled(deps: SettleDeps): Promise<void> {
   }
 }
 
-/** Writes rows of the workflow for `PASS_MS`. Returns how many. */
+/** Writes rows of the workflow for up to `PASS_MS`. Returns how many it wrote. */
 function writeForAWhile(
   deps: SettleDeps,
   workflow: Unsettled,

@@ -1,4 +1,7 @@
-/** Finds executions, and workflows that may start. Another project's count as unknown. */
+/**
+ * Finds executions, and the workflows that may start some. Those of another project count as
+ * unknown.
+ */
 import { AppError, notFound } from '../../../../base/errors.ts'
 import type { Statements } from '../../../../store/database.ts'
 import { and, eq, getTableColumns, isNull, type SQL } from '../../../../store/drizzle.ts'

@@ -1,4 +1,4 @@
-/** Writes the rows of executions that start, or that say why they do not. */
+/** Inserts the rows of executions that start, and the rows that say why a contact did not start. */
 import { newId } from '../../../../store/ids.ts'
 import { type Workflow, workflowExecutions } from '../../../../store/schema/workflows.ts'
 import { parameter, statement } from '../../../../store/statement.ts'
@@ -12,18 +12,21 @@ export type StartableWorkflow = Pick<
   'id' | 'projectId' | 'name' | 'allowsReentry' | 'cancelledThrough' | 'cancelReason'
 > & { triggerStepId: string }
 
-type Start = {
+type ExecutionStart = {
   contactId: string
   context: Record<string, unknown> | null
   /** The event that starts the execution; null for other starts. */
   source: { id: string; seq: number } | null
-  /** Executions that led to the event; 0 for starts by a request, a schedule or a person. */
+  /**
+   * The number of executions that led to the event; 0 for starts by a request, a schedule or a
+   * person.
+   */
   depth: number
   at: number
 }
 
 /** An execution to start. */
-export type Wanted = { workflow: StartableWorkflow; start: Start }
+export type WantedExecution = { workflow: StartableWorkflow; start: ExecutionStart }
 
 export type StartDeps = { workflowNotifier: WorkflowNotifier }
 
@@ -51,13 +54,13 @@ const insertExecution = statement((db) =>
 )
 
 /**
- * Starts executions that no rule holds back, in their order. Returns their ids; undefined for one whose event has
- * started an execution before.
+ * Starts the executions in their order; the caller has checked that no rule holds them back.
+ * Returns their ids; undefined where the event has started an execution before.
  */
 export async function insertExecutions(
   { workflowNotifier }: StartDeps,
   tx: Tx,
-  wanted: readonly Wanted[],
+  wanted: readonly WantedExecution[],
 ): Promise<(string | undefined)[]> {
   const rows = wanted.map((each) => toRow(each, null))
   const inserted = await tx.executeEach(insertExecution, rows)
@@ -78,12 +81,16 @@ export async function insertExecutions(
   return ids
 }
 
-/** A row that says why the contact does not walk. */
-export async function insertCancelled(tx: Tx, wanted: Wanted, reason: string): Promise<void> {
+/** Inserts a CANCELLED row that says why the contact does not walk. */
+export async function insertCancelled(
+  tx: Tx,
+  wanted: WantedExecution,
+  reason: string,
+): Promise<void> {
   await tx.execute(insertExecution, toRow(wanted, reason))
 }
 
-/** The event that an execution has begun. */
+/** Returns the event `workflow.started` of an execution. */
 export function startedEvent({
   workflow,
   executionId,
@@ -103,7 +110,7 @@ export function startedEvent({
   return { ...event, depth: depth + 1 }
 }
 
-function toRow({ workflow, start }: Wanted, cancelReason: string | null) {
+function toRow({ workflow, start }: WantedExecution, cancelReason: string | null) {
   const { contactId, context, source, depth, at } = start
   const isCancelled = cancelReason !== null
   const active = depth === 0 ? 'RUNNING' : 'WAITING'

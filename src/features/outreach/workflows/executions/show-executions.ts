@@ -1,8 +1,8 @@
 /**
- * Shows executions: one with its work at each step, removed steps too, and the list of a workflow by page number.
- *
- * The list begins with the execution that was started last. A workflow may have millions: the page is a merge of the
- * ranges of the statuses in one index.
+ * Shows executions: one execution with its work at each step, including removed steps, and the list
+ * of a workflow by page number. The list begins with the execution that was started last. A
+ * workflow may have millions of executions, so a page is merged from one range of an index for each
+ * status.
  */
 import { formatInstant, formatOptionalInstant } from '../../../../base/clock.ts'
 import type { ExecutionRecord, StepExecutionRecord } from '../../../../records/execution.ts'
@@ -36,7 +36,10 @@ type StepRow = WorkflowStepExecution & { stepName: string | null; stepType: Step
 
 type StepLine = { ordinal: number; bytes: number }
 
-/** Sizes come from the heads of rows; the texts themselves are not read. */
+/**
+ * Lists the steps of an execution with their sizes, which are known from the heads of rows: the
+ * texts themselves are not read.
+ */
 const listLines = statement<StepLine>(
   () => sql`select ordinal, coalesce(${octets(sql`input`)}, 0)
       + coalesce(${octets(sql`output`)}, 0) as bytes
@@ -60,7 +63,7 @@ const selectSteps = statement((db) =>
 )
 
 type ExecutionQuery = WorkflowKey & {
-  /** Counts from 1, which is the default. */
+  /** The number of the page, 1 by default. */
   page?: number | undefined
   /** 20 if absent, at most 100. */
   pageSize?: number | undefined
@@ -87,7 +90,8 @@ export async function viewExecution(
   const lines = await store.scan.list(listLines, { number })
   const fencedThrough = (await findFence(store.read, key.projectId))?.executionNumber
   const view = toExecutionRecord(execution, { ...workflow, fencedThrough })
-  // The current step of an execution that was cancelled with others is written later, with its row.
+  // The row of an execution that was cancelled with others changes later, and that of its current
+  // step too.
   const isCancelled = view.status === 'CANCELLED'
   const show = (step: StepRow) =>
     toStepView(isCancelled ? skipped(step, workflow.cancelledAt) : step, execution.id)
@@ -160,7 +164,7 @@ export async function listExecutions(
   return { listing, total }
 }
 
-/** Undefined for an execution that was deleted meanwhile. */
+/** Reads the records of executions; undefined for an execution that was deleted meanwhile. */
 async function readRecords(
   { store }: Pick<Base, 'store'>,
   numbers: readonly number[],

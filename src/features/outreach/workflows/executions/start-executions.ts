@@ -1,6 +1,4 @@
-/**
- * Starts executions: one at the request of the project, or those of many contacts by an event.
- */
+/** Starts executions: one at the request of the project, or many for the contacts of events. */
 import { AppError } from '../../../../base/errors.ts'
 import type { ExecutionRecord } from '../../../../records/execution.ts'
 import { eachOf, jsonItem } from '../../../../store/dialect.ts'
@@ -13,7 +11,7 @@ import { checkData } from '../../../people/contacts/write/data.ts'
 import type { WorkflowNotifier } from '../notifier.ts'
 import type { WorkflowKey } from '../workflow.ts'
 import { loadExecution, loadStartable } from './find.ts'
-import { insertExecutions, type StartDeps, type Wanted } from './insert.ts'
+import { insertExecutions, type StartDeps, type WantedExecution } from './insert.ts'
 import { MAX_STARTS_PER_HOUR, type StartOutcome, startExecution } from './start.ts'
 import { toExecutionRecord } from './view.ts'
 
@@ -24,10 +22,15 @@ type NewExecution = WorkflowKey & {
 
 type Deps = Pick<Base, 'store' | 'now'> & { workflowNotifier: WorkflowNotifier }
 
-/** The outcome of a start whose event has started another execution, which stands in the way. */
+/**
+ * The outcome of a start whose event has already started an execution, which holds this start back.
+ */
 const HELD_BACK: StartOutcome = { kind: 'held back', status: 'RUNNING' }
 
-/** Lists the positions of the pairs that have an execution. `pairs`: of a contact and a workflow. */
+/**
+ * Lists the positions of the pairs that have had an execution. `pairs`: a contact and a workflow
+ * each.
+ */
 const listKnown = statement<{ position: number }>(
   () => sql`select row.key as position from ${eachOf(parameter('pairs'))} as row
     where exists (select 1 from workflow_executions
@@ -46,7 +49,8 @@ export async function startOne(
   { contactId, context, ...key }: NewExecution,
 ): Promise<ExecutionRecord> {
   checkData(context, 'context')
-  // A refusal is counted, so it must not be an error that undoes the transaction.
+  // A refusal is counted in the transaction, so it is thrown only afterwards: an error would undo
+  // the count.
   const { outcome, view } = await deps.store.write(async (tx) => {
     const workflow = await loadStartable(tx, key)
     await loadContactIn(tx, { projectId: key.projectId, id: contactId })
@@ -74,14 +78,14 @@ function refusalOf(outcome: StartOutcome): AppError {
 }
 
 /**
- * Starts executions of many contacts in their order. Contacts that never had an execution of the workflow need no
- * rule, and their rows are written together; the others start one by one (`start.ts`). The contacts must exist and
- * belong to the projects of the workflows.
+ * Starts executions of many contacts in their order. Contacts that never had an execution of the
+ * workflow pass the rules, and their rows are written together; the others start one by one
+ * (`start.ts`). The contacts must exist and belong to the projects of the workflows.
  */
 export async function startExecutions(
   deps: StartDeps,
   tx: Tx,
-  wanted: readonly Wanted[],
+  wanted: readonly WantedExecution[],
 ): Promise<StartOutcome[]> {
   if (wanted.length === 0) return []
   const pairs = wanted.map(({ workflow, start }) => [start.contactId, workflow.id])
@@ -89,7 +93,7 @@ export async function startExecutions(
   const isKnown = new Set(known.map(({ position }) => position))
   const begun = new Set<string>()
   const outcomes: StartOutcome[] = []
-  let fresh: Wanted[] = []
+  let fresh: WantedExecution[] = []
   const startFresh = async () => {
     const ids = await insertExecutions(deps, tx, fresh)
     for (const id of ids) outcomes.push(id === undefined ? HELD_BACK : { kind: 'started', id })

@@ -4,7 +4,7 @@
  * contact.
  *
  *   allowReentry false   any earlier execution of the contact holds the start back
- *   allowReentry true    an active one does
+ * allowReentry true an active execution does
  *   over 100 an hour     one CANCELLED execution "too many starts" an hour; the others are counted
  *   depth over 5         one CANCELLED execution "chain too deep" of the workflow an hour; the others are
  *                        counted
@@ -33,7 +33,7 @@ import {
   insertExecutions,
   type StartableWorkflow,
   type StartDeps,
-  type Wanted,
+  type WantedExecution,
 } from './insert.ts'
 import { type FoundExecution, shownStatus, toExecutionRecord } from './view.ts'
 
@@ -41,14 +41,19 @@ export const MAX_STARTS_PER_HOUR = 100
 
 export type StartOutcome =
   | { kind: 'started'; id: string }
-  /** An earlier execution of the contact stands in the way: `status`. */
+  /**
+   * An earlier execution of the contact stands in the way. `status`: the status of that execution.
+   */
   | { kind: 'held back'; status: ExecutionStatus }
   | { kind: 'too many' }
   | { kind: 'too deep' }
 
 type Earlier = { number: number; status: ExecutionStatus; startedAt: number }
 
-/** Excludes the rows that say why a contact has not walked: they hold no later start back. */
+/**
+ * Whether the execution has begun. Rows that only say why a contact did not walk do not count: they
+ * hold no later start back.
+ */
 const hasBegun = sql`(status <> 'CANCELLED' or exit_reason is null
   or exit_reason not in (${EXIT_REASONS.chainTooDeep}, ${EXIT_REASONS.workflowDisabled}))`
 
@@ -70,7 +75,10 @@ const findBySource = statement<Earlier>(
     where workflow_id = ${parameter('workflowId')} and source_event_seq = ${parameter('seq')}`,
 )
 
-/** The starts of the last hour, at most one more than the limit, and those that were cut off. */
+/**
+ * Counts the starts of the last hour, up to one more than the limit. `cutOff`: how many of these
+ * rows say that there were too many starts.
+ */
 const countStarts = statement<{ starts: number; cutOff: number }>(
   () => sql`select count(*) as starts,
       coalesce(sum(exit_reason = ${EXIT_REASONS.tooManyStarts} and status = 'CANCELLED'), 0) as "cutOff"
@@ -81,18 +89,21 @@ const countStarts = statement<{ starts: number; cutOff: number }>(
       limit ${MAX_STARTS_PER_HOUR + 1})`,
 )
 
-/** Marks a cut chain, if an hour has passed since the last mark or the clock went back. */
+/** Notes that a chain was cut, if an hour has passed since the last note or the clock went back. */
 const markCut = statement(
   () => sql`update workflows set chain_cut_at = ${parameter('at')}
     where id = ${parameter('workflowId')} and (chain_cut_at is null
       or chain_cut_at <= ${parameter('since')} or chain_cut_at > ${parameter('at')})`,
 )
 
-/** The contact must exist and belong to the workflow's project. */
+/**
+ * Starts an execution, unless a rule holds it back. The contact must exist and belong to the
+ * workflow's project.
+ */
 export async function startExecution(
   deps: StartDeps,
   tx: Tx,
-  { workflow, start }: Wanted,
+  { workflow, start }: WantedExecution,
 ): Promise<StartOutcome> {
   const { id: workflowId } = workflow
   const { contactId, source, depth, at } = start
@@ -118,8 +129,8 @@ export async function startExecution(
   return { kind: 'started', id }
 }
 
-/** One row an hour says that chains are cut. */
-async function cutChain(tx: Tx, { workflow, start }: Wanted): Promise<StartOutcome> {
+/** Counts a start whose chain is too deep. Once an hour, a CANCELLED row also says so. */
+async function cutChain(tx: Tx, { workflow, start }: WantedExecution): Promise<StartOutcome> {
   const { id: workflowId } = workflow
   const { at } = start
   const isFirst = (await tx.execute(markCut, { workflowId, at, since: at - HOUR_MS })) === 1
@@ -128,7 +139,7 @@ async function cutChain(tx: Tx, { workflow, start }: Wanted): Promise<StartOutco
   return { kind: 'too deep' }
 }
 
-/** The rules of re-entry. `newest`: the contact's last execution of the workflow. */
+/** Applies the rules of re-entry. `newest`: the contact's last execution of the workflow. */
 async function refuseRepeated(
   tx: Tx,
   input: { workflow: StartableWorkflow; contactId: string; at: number; newest: Earlier },
@@ -153,7 +164,10 @@ async function heldBack(
   return { kind: 'held back', status: shownStatus({ number, status }, { cancelledThrough }) }
 }
 
-/** The starts of the contact in the last hour. A step of the clock may have put rows behind `at`. */
+/**
+ * Counts the starts of the contact in the last hour. If the clock went back, rows may have times
+ * after `at`; they do not count.
+ */
 async function findRecent(
   tx: Tx,
   input: { workflowId: string; contactId: string; at: number; newest: Earlier },
@@ -179,7 +193,10 @@ const findOtherActive = statement<{ number: number }>(
       and status in ('RUNNING', 'WAITING')`,
 )
 
-/** The step keeps its id: a webhook that is tried again has the id of the first try. */
+/**
+ * Opens a failed step again. The step keeps its id, so a webhook that is tried again has the id of
+ * the first try.
+ */
 const reopenFailedStep = statement<{ stepId: string }>(
   () => sql`update workflow_step_executions set status = 'PENDING', completed_at = null, error = null
     where execution_number = ${parameter('number')} and ordinal = ${parameter('ordinal')}
@@ -187,9 +204,10 @@ const reopenFailedStep = statement<{ stepId: string }>(
 )
 
 /**
- * Lets a failed execution go on at the step that failed, also in a disabled workflow, as its other executions go on.
+ * Lets a failed execution go on at the step that failed. It goes on even if the workflow is
+ * disabled, as other begun executions do.
  * @throws AppError WORKFLOW_NOT_FOUND, RESOURCE_NOT_FOUND; CONFLICT: it has not failed, its step was
- *   removed, or the contact has another active execution of the workflow
+ * removed, or the contact has another active execution of the workflow
  */
 export async function retryExecution(deps: RetryDeps, key: ExecutionKey): Promise<ExecutionRecord> {
   const { store, now, workflowNotifier } = deps
@@ -223,7 +241,8 @@ async function refuseRetry(tx: Tx, { workflow, execution }: Failed, at: number):
   if (step === undefined) {
     throw new AppError('CONFLICT', 'The step at which the execution failed was removed.')
   }
-  // Up to this number, active executions count as cancelled.
+  // Active executions up to this number count as cancelled, so the execution would be cancelled
+  // once it is active again.
   if (number <= cancelledThrough) {
     throw new AppError('CONFLICT', 'The executions of the workflow are being cancelled.', {
       suggestion: 'Try again in a moment, when the cancelled executions have been written.',

@@ -14,13 +14,13 @@ import { loadWorkflow, type WorkflowKey } from '../workflow.ts'
 
 type StepStats = WorkflowStats['steps'][number]
 type Deps = Pick<Base, 'store'>
-/** Counts by figure. */
+/** The counts of a workflow, by the name of the figure. */
 type Figures = ReadonlyMap<string, number>
 
-const NONE: Figures = new Map()
+const NO_FIGURES: Figures = new Map()
 const TOOK = 'took '
 
-/** Counts from an index only. */
+/** Counts active executions by their current step. The statement reads only an index. */
 export const countByStep = statement<{ stepId: string | null; count: number }>(
   () => sql`select current_step_id as "stepId", count(*) as count
     from workflow_executions ${indexedBy('workflow_executions_place')}
@@ -37,8 +37,9 @@ const listFigures = statement<{ subject: string; figure: string; count: number }
 type ExecutionCounts = Readonly<Record<ExecutionStatus, number>>
 
 /**
- * Counts from an index only. `isShown`: 0 for rows that count as cancelled although they do not say so yet;
- * these are counted in both rows of their status.
+ * Counts executions by status. The statement reads only an index. A result row with `isShown` 0
+ * counts the executions that are cancelled although their status does not say so yet; they are also
+ * included in the row with `isShown` 1.
  */
 export const countByStatus = statement<{ status: ExecutionStatus; count: number; isShown: number }>(
   () => sql`select status, count(*) as count, 1 as "isShown"
@@ -61,7 +62,7 @@ export async function viewWorkflowStats(deps: Deps, key: WorkflowKey): Promise<W
     countWaiting(deps, workflow),
     countExecutions(deps, workflow),
   ])
-  const of = (subject: string) => figures.get(subject) ?? NONE
+  const of = (subject: string) => figures.get(subject) ?? NO_FIGURES
   const steps = [...graph.steps.values()].map(({ id: stepId, name, type }) => {
     const counted = { waiting: waiting.get(stepId) ?? 0, ...countsOf(of(stepId)) }
     return { stepId, name, type, ...counted, medianMs: medianOf(of(stepId)) }
@@ -102,7 +103,7 @@ function countsOf(figures: Figures): Pick<StepStats, 'completed' | 'failed' | 's
   return { completed: count('completed'), failed: count('failed'), skipped: count('skipped') }
 }
 
-/** Returns the middle of the bucket that holds the median. */
+/** Returns the median duration in ms: the middle of the bucket that holds it. */
 function medianOf(figures: Figures): number | null {
   const buckets = [...figures]
     .filter(([figure, count]) => figure.startsWith(TOOK) && count > 0)
@@ -133,7 +134,7 @@ function toExecutionStats(counts: ExecutionCounts, figures: Figures): WorkflowSt
   }
 }
 
-/** Counts the executions of a workflow by the status that is shown. */
+/** Counts the executions of a workflow by the status that the API shows. */
 export async function countExecutions(
   { store }: Pick<Base, 'store'>,
   { id: workflowId, cancelledThrough: through }: Pick<Workflow, 'id' | 'cancelledThrough'>,

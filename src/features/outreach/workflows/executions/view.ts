@@ -8,7 +8,10 @@ import type { ExecutionStatus, StepType } from '../../../../store/schema/words.t
 import type { Workflow, WorkflowExecution } from '../../../../store/schema/workflows.ts'
 import { isInLine } from '../chains/line.ts'
 
-/** What the workflow says about its cancelled executions. `fencedThrough`: those that a fence holds. */
+/**
+ * The columns of a workflow about the executions that were cancelled together. `fencedThrough`: the
+ * number up to which executions are fenced.
+ */
 export type CancelledTogether = Pick<
   Workflow,
   'cancelledThrough' | 'cancelReason' | 'cancelledAt'

@@ -8,9 +8,11 @@
  *   email.<activity>                   what happened to the mail of the step `stepId`, or of the campaign
  *                                      `campaignId`; without them, to any mail of the contact
  *
- * Any other field is refused. Those that were stored before have no answer, and `validate` says so.
+ * Any other field is refused. A condition with another field that was stored earlier cannot be
+ * answered, and `validate` says so.
  *
- * Comparisons of a CONDITION that no value of its field fulfils. The values of data may have any type.
+ * This file also finds comparisons that no value of their field fulfils. Values in the data of
+ * contacts may have any type.
  */
 import { MAX_FILTER_VALUES } from '../../../../records/limits.ts'
 import {
@@ -41,7 +43,7 @@ import {
 /** The branch of a multi condition that is taken when no other fits. */
 const DEFAULT_BRANCH = 'default'
 
-/** Events of an email, by the names under which they are stored. */
+/** The stored names of the events that an email can have. */
 const EMAIL_EVENTS: readonly string[] = [...MAIL_EVENTS, 'email.received']
 const COLUMNS: readonly string[] = ['email', 'subscribed']
 const FIELDS: readonly string[] = COLUMNS.map((column) => `contact.${column}`)
@@ -81,7 +83,7 @@ export function readCondition(fields: ConfigFields): ConditionConfig {
   return { ...(mode && { mode }), ...shared, ...comparison } satisfies BinaryCondition
 }
 
-/** The branches of a CONDITION, in order. */
+/** Returns the branches of a CONDITION, in order. */
 export function branchesOf(config: ConditionConfig): string[] {
   if (config.mode !== 'multi') return ['yes', 'no']
   return [...config.branches.map(({ id }) => id), DEFAULT_BRANCH]
@@ -100,7 +102,7 @@ export function isNumericOperator(
   return (NUMERIC_OPERATORS as readonly string[]).includes(operator)
 }
 
-/** The field; '' if it is wrong. */
+/** Reads the field; '' if it is wrong. */
 function readField(fields: ConfigFields): string {
   const field = fields.text('field', { max: MAX_FIELD_LENGTH, isRequired: true })
   if (field === undefined) return ''
@@ -129,7 +131,8 @@ type Comparison = { operator: ConditionOperator; value?: unknown }
 
 function readComparison(fields: ConfigFields, field: string): Comparison {
   const operator = fields.choice('operator', CONDITION_OPERATORS, { isRequired: true })
-  // Editors keep the value of a condition that asks for none.
+  // A value without use is no fault: editors keep the value of a condition whose operator takes
+  // none.
   fields.get('value')
   if (operator === undefined) return { operator: 'exists' }
   if (operator === 'exists' || operator === 'notExists') return { operator }
@@ -150,7 +153,9 @@ function readComparison(fields: ConfigFields, field: string): Comparison {
   return { operator }
 }
 
-/** Forms of web pages send "true" and "false" for a field that is true or false. */
+/**
+ * Turns "true" and "false" into booleans: forms of web pages send these texts for a boolean field.
+ */
 function toBoolean(value: unknown): unknown {
   return value === 'true' || value === 'false' ? value === 'true' : value
 }
@@ -223,10 +228,10 @@ function readBranch(
 
 type Test = Pick<ConditionBranch, 'operator' | 'value'>
 
-/** `is`: what the field is, after "which". */
+/** `is`: describes the field, to complete a sentence after "which". */
 type Misfit = { is: string; fix: string }
 
-/** Undefined if the field has values that fulfil the comparison. */
+/** Returns why no value of the field fulfils the comparison; undefined if some value does. */
 export function whyNeverTrue(field: string, test: Test): Misfit | undefined {
   if (field === 'contact.email') return isForAddress(test) ? undefined : ADDRESS
   if (field === 'contact.subscribed') return isForClaim(test) ? undefined : CLAIM

@@ -1,4 +1,6 @@
-/** Reads the fields of a config by own property, and collects a field error for each that is wrong. */
+/**
+ * Reads the fields of a config from its own properties, and collects an error for each wrong field.
+ */
 import {
   type FieldError,
   tooLongText,
@@ -22,14 +24,17 @@ export type ConfigFields = {
     choices: readonly Choice[],
     rule?: { isRequired?: boolean },
   ): Choice | undefined
-  /** The fields of an object; undefined if absent or of another type. `isMap`: any name is right. */
+  /**
+   * The fields of an object; undefined if absent or of another type. `isMap`: any name is allowed
+   * in the object.
+   */
   object(name: string, rule?: { isRequired?: boolean; isMap?: boolean }): ConfigFields | undefined
-  /** The path of a field. */
+  /** Returns the path of a field for an error. */
   at(name: string): string
   readonly errors: FieldError[]
   /** The readers of all objects except maps. */
   readonly readers: ConfigFields[]
-  /** The names that were asked for. */
+  /** The names of the fields that were read. */
   readonly asked: ReadonlySet<string>
   readonly values: Readonly<Record<string, unknown>>
 }
@@ -37,7 +42,7 @@ export type ConfigFields = {
 type TextRule = { max: number; min?: number; isRequired?: boolean }
 type NumberRule = { min: number; max: number; isInteger?: boolean; isRequired?: boolean }
 
-/** Further errors of a request are left out. */
+/** At most this many errors of a request are reported. */
 export const MAX_CONFIG_ERRORS = 20
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
@@ -57,7 +62,10 @@ export function readConfigFields(
   const fail = (name: string, code: string, message: string) => {
     if (errors.length < MAX_CONFIG_ERRORS) errors.push({ field: at(name), message, code })
   }
-  /** The value if it has the type; fails for another one, and for an absent one that is required. */
+  /**
+   * Returns the value if it has the type. A value of another type is an error, and so is a missing
+   * value that is required.
+   */
   const typed = <T>(
     name: string,
     expected: string,
@@ -120,7 +128,7 @@ export function readConfigFields(
   return fields
 }
 
-/** The names that nobody asked for. A null counts as absent. */
+/** Lists the names in a config that were not read. A null counts as absent. */
 export function listUnread({ readers }: ConfigFields, text: string): UnknownName[] {
   return readers.flatMap(({ values, asked, at }) =>
     Object.keys(values)
@@ -129,7 +137,7 @@ export function listUnread({ readers }: ConfigFields, text: string): UnknownName
   )
 }
 
-/** A UUID in lower case; undefined if absent or none. */
+/** Reads a UUID in lower case; undefined if the field is absent or no UUID. */
 export function readUuid(fields: ConfigFields, name: string): string | undefined {
   const text = fields.text(name, { max: 36 })?.toLowerCase()
   if (text === undefined) return undefined
@@ -138,7 +146,7 @@ export function readUuid(fields: ConfigFields, name: string): string | undefined
   return undefined
 }
 
-/** The name of an event; undefined if absent or none. */
+/** Reads the name of an event; undefined if the field is absent or no such name. */
 export function readEventName(
   fields: ConfigFields,
   { isRequired = false }: { isRequired?: boolean } = {},

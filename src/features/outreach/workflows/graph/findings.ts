@@ -1,9 +1,10 @@
 /**
- * Findings in a workflow, by step. An error keeps the workflow from being enabled: its executions would
- * fail or never start. The structure of the graph (`structure.ts`) holds already.
+ * The findings in a workflow, by step. A workflow with an error cannot be enabled, because its
+ * executions would fail or never start. The graph is known to have a valid structure
+ * (`structure.ts`).
  */
 import type { MessageFinding } from '../../../../formats/compose/message-findings.ts'
-import type { Cycle } from '../chains/cycles.ts'
+import type { WorkflowCycle } from '../chains/cycles.ts'
 import { MAX_CHAIN_DEPTH } from '../limits.ts'
 import {
   type CheckedWorkflow,
@@ -19,7 +20,7 @@ export type WorkflowFinding = MessageFinding & { stepId?: string }
 
 const SEVERITIES = ['error', 'warning', 'info']
 
-/** Errors first, then by the order of the steps. */
+/** Returns the findings: errors first, then in the order of the steps. */
 export function findFindings(checked: CheckedWorkflow): WorkflowFinding[] {
   const findings = [
     ...findInTrigger(checked),
@@ -63,7 +64,7 @@ function findInTrigger({
   return findings
 }
 
-/** The steps to which a way leads from the TRIGGER. */
+/** Returns the ids of the steps to which a way leads from the TRIGGER. */
 export function reachedSteps({
   steps,
   edges,
@@ -85,7 +86,10 @@ function findUnreachable(checked: CheckedWorkflow): WorkflowFinding[] {
     }))
 }
 
-/** Steps whose own events start the workflow again. */
+/**
+ * Finds steps whose events start this same workflow again, and a trigger event that the executions
+ * themselves make.
+ */
 function findFeedback({ workflow, steps, cycles }: CheckedWorkflow): WorkflowFinding[] {
   const event = workflow.triggerEvent ?? ''
   if (event.startsWith('segment.') && cycles.some((cycle) => cycle.length === 1)) {
@@ -107,8 +111,10 @@ function findFeedback({ workflow, steps, cycles }: CheckedWorkflow): WorkflowFin
   })
 }
 
-/** Names the workflows in the order in which they start each other. */
-function feedsEachOther(cycle: Cycle): WorkflowFinding {
+/**
+ * The finding for a cycle, which names the workflows in the order in which they start each other.
+ */
+function feedsEachOther(cycle: WorkflowCycle): WorkflowFinding {
   const links = cycle.map(({ name, event }, index) => {
     const next = cycle[(index + 1) % cycle.length]?.name ?? ''
     return `"${name}" leads to ${event}, which starts "${next}"`

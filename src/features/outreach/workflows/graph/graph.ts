@@ -16,17 +16,20 @@ type GraphTransition = Pick<
   'id' | 'fromStepId' | 'toStepId' | 'condition' | 'waitOutcome' | 'priority'
 >
 
-export type Graph = {
+export type WorkflowGraph = {
   steps: ReadonlyMap<string, TypedStep>
-  /** By the step that they leave, in the order in which they are tried. */
+  /** The transitions by the step that they leave, in the order in which they are tried. */
   outgoing: ReadonlyMap<string, readonly GraphTransition[]>
 }
 
-/** How a step ended, as far as transitions ask. */
+/** The facts about the end of a step that decide which transition is followed. */
 export type StepResult = { branch?: string; waitOutcome?: WaitOutcome }
 
 /** Reads the graph of a workflow, without steps that were removed. */
-export async function loadGraph(queries: Pick<Tx, 'select'>, workflowId: string): Promise<Graph> {
+export async function loadGraph(
+  queries: Pick<Tx, 'select'>,
+  workflowId: string,
+): Promise<WorkflowGraph> {
   const steps = await queries
     .select({
       id: workflowSteps.id,
@@ -53,7 +56,10 @@ export async function loadGraph(queries: Pick<Tx, 'select'>, workflowId: string)
   return toGraph(steps as TypedStep[], transitions)
 }
 
-function toGraph(steps: readonly TypedStep[], transitions: readonly GraphTransition[]): Graph {
+function toGraph(
+  steps: readonly TypedStep[],
+  transitions: readonly GraphTransition[],
+): WorkflowGraph {
   return {
     steps: new Map(steps.map((step) => [step.id, step])),
     outgoing: Map.groupBy(transitions, ({ fromStepId }) => fromStepId),
@@ -65,7 +71,7 @@ function toGraph(steps: readonly TypedStep[], transitions: readonly GraphTransit
  * fit. A transition without either always fits.
  */
 export function nextTransition(
-  { outgoing }: Pick<Graph, 'outgoing'>,
+  { outgoing }: Pick<WorkflowGraph, 'outgoing'>,
   stepId: string,
   { branch, waitOutcome }: StepResult,
 ): GraphTransition | undefined {

@@ -1,6 +1,6 @@
 /**
- * Makes the configs of steps (`step-config.ts`) from requests. Unknown fields are dropped and reported; a null
- * counts as absent, except as the value of a condition.
+ * Parses the configs of steps (`step-config.ts`) that requests give. Unknown fields are dropped and
+ * reported. A null counts as absent, except as the value of a condition.
  */
 
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../../base/clock.ts'
@@ -50,8 +50,8 @@ type GivenConfig = {
 }
 
 /**
- * `templateId`: from the config of a SEND_EMAIL, where older clients have it. `unknown`: names that the step
- * does not read.
+ * `templateId`: the template in the config of a SEND_EMAIL, where older clients name it. `unknown`:
+ * the names that the step does not read.
  */
 export type ParsedConfig = {
   config: StepConfigs[StepType]
@@ -59,7 +59,9 @@ export type ParsedConfig = {
   unknown: readonly UnknownName[]
 }
 
-/** Called with the names that nothing reads; may refuse them. @throws AppError VALIDATION_ERROR */
+/**
+ * Called with the names that nothing reads, and may refuse them. @throws AppError VALIDATION_ERROR
+ */
 export type ReportUnknown = (names: readonly UnknownName[]) => void
 
 const UNIT_MS: Record<DelayUnit, number> = { minutes: MINUTE_MS, hours: HOUR_MS, days: DAY_MS }
@@ -84,8 +86,8 @@ export function parseConfig(given: Omit<GivenConfig, 'path'>): ParsedConfig {
 }
 
 /**
- * Does the same as `parseConfig`, but adds faults to `errors`; after a fault the result means
- * nothing.
+ * Does the same as `parseConfig`, but adds faults to `errors` and throws nothing. After a fault the
+ * result is not to be used.
  */
 export function readConfig(
   { type, config, path }: GivenConfig,
@@ -114,7 +116,7 @@ const NO_FIELD_OF: Partial<Record<StepType, string>> = {
   CONDITION: 'A CONDITION of this mode has no such field',
 }
 
-/** The bytes of a config as it is stored. */
+/** Returns how many bytes a config takes as it is stored. */
 export function configBytes(config: unknown): number {
   return Buffer.byteLength(JSON.stringify(config))
 }

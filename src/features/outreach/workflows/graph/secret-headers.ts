@@ -9,7 +9,7 @@ import { MAX_STEP_HEADER_VALUE_LENGTH, MAX_STEP_HEADERS, MAX_STEP_URL_LENGTH } f
 import type { ConfigFields } from './config-fields.ts'
 import type { WebhookConfig } from './step-config.ts'
 
-export const MASK = '***'
+export const HEADER_MASK = '***'
 
 const SECRET_NAME = /auth|cookie|key|password|secret|signature|token/i
 type Config = Record<string, unknown>
@@ -18,13 +18,13 @@ export function isSecretHeader(name: string): boolean {
   return SECRET_NAME.test(name)
 }
 
-/** The config of any step as callers see it who see no secrets. */
+/** Returns the config of a step for callers that may not see secrets. */
 export function maskConfig(config: Config): Config {
   const { headers } = config
   if (!isObject(headers)) return config
   const shown = Object.entries(headers).map(([name, value]) => [
     name,
-    isSecretHeader(name) ? MASK : value,
+    isSecretHeader(name) ? HEADER_MASK : value,
   ])
   return { ...config, headers: Object.fromEntries(shown) }
 }
@@ -48,7 +48,7 @@ type GivenHeaders = {
 }
 
 /**
- * The config with the stored values in the place of masks.
+ * Returns the config with the stored values in place of masks.
  * @throws AppError VALIDATION_ERROR for a mask without a stored value
  */
 export function unmaskConfig({ config, stored, path, seesSecrets }: GivenHeaders): Config {
@@ -69,14 +69,14 @@ export function unmaskConfig({ config, stored, path, seesSecrets }: GivenHeaders
   return { ...config, headers: Object.fromEntries(entries) }
 }
 
-const NOTHING_STORED = `${MASK} stands for a stored value, and this step has none: give the value`
-const OTHER_URL = `${MASK} stands for a value that belongs to the url as it was: give the value again`
+const NOTHING_STORED = `${HEADER_MASK} stands for a stored value, and this step has none: give the value`
+const OTHER_URL = `${HEADER_MASK} stands for a value that belongs to the url as it was: give the value again`
 
 function isMasked([name, value]: [string, unknown]): boolean {
-  return value === MASK && isSecretHeader(name)
+  return value === HEADER_MASK && isSecretHeader(name)
 }
 
-/** By lower-case name. */
+/** Returns the stored headers by their names in lower case. */
 function headersOf(stored: Config | undefined): Map<string, unknown> {
   const headers = stored?.headers
   if (!isObject(headers)) return new Map()
@@ -95,12 +95,12 @@ const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 /** RFC 9110 section 5.6.2 */
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
 const MAX_NAME_LENGTH = 255
-/** Headers of the connection, which the HTTP client sets. */
+/** Names of headers about the connection, which only the HTTP client sets. */
 const OWN_HEADERS: readonly string[] = [
   ...['host', 'content-length', 'transfer-encoding', 'connection', 'keep-alive', 'upgrade'],
   ...['te', 'trailer', 'expect'],
 ]
-/** Headers of the signature. */
+/** The beginning of the names of the headers for the signature. */
 const OWN_PREFIX = 'webhook-'
 const SCHEME = /^\s*([a-z][a-z0-9+.-]*):/i
 
@@ -123,7 +123,10 @@ export function readWebhook(fields: ConfigFields): WebhookConfig {
   }
 }
 
-/** The url; '' if it is wrong. The result of a template is checked when it is rendered. */
+/**
+ * Reads the url; '' if it is wrong. If the url is a template, its result is checked when it is
+ * rendered.
+ */
 function readUrl(fields: ConfigFields): string {
   const url = fields.text('url', { max: MAX_STEP_URL_LENGTH, isRequired: true })
   if (url === undefined) return ''

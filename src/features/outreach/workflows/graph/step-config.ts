@@ -1,6 +1,6 @@
 /**
- * The configs of the steps of workflows, as they are stored: checked and with
- * one spelling. `parse-config.ts` makes them from requests. The template of a SEND_EMAIL stands in
+ * The configs of the steps of workflows as they are stored: checked, and with one name for each
+ * field. `parse-config.ts` makes them from requests. The template of a SEND_EMAIL stands in
  * `workflow_steps.template_id`; a draft may lack one.
  */
 
@@ -30,7 +30,10 @@ export const CONDITION_OPERATORS = [
 ] as const
 export type ConditionOperator = (typeof CONDITION_OPERATORS)[number]
 
-/** The output of TRIGGER names the event; the trigger itself stands in the workflow. */
+/**
+ * `eventName`: shown in the output of the TRIGGER step. The trigger itself stands in the row of the
+ * workflow.
+ */
 export type TriggerConfig = { eventName?: string }
 
 /** `customEmail`: a checked address, in lower case. */
@@ -41,9 +44,9 @@ export type SendEmailConfig = {
 export type DelayConfig = { amount: number; unit: DelayUnit }
 
 export type WaitConfig = {
-  /** As given: `email.opened` is an alias of the stored name `email.open`. */
+  /** The name as the client gave it: `email.opened` is an alias of the stored name `email.open`. */
   eventName: string
-  /** Seconds; absent: it waits for ever. */
+  /** The timeout in seconds; absent: the step waits for ever. */
   timeout?: number
   /** Whether mail that a machine sent ends a wait for `email.received`, too. */
   includeAutomatic?: boolean
@@ -52,12 +55,12 @@ export type WaitConfig = {
 }
 
 export type BinaryCondition = {
-  /** Absent or 'binary'. */
+  /** A CONDITION without `mode` is binary. */
   mode?: 'binary'
   field: string
   operator: ConditionOperator
   value?: unknown
-  /** As for `WaitConfig`, if the field is `email.*`. */
+  /** The same as in `WaitConfig`, for a field `email.*`. */
   stepId?: string
   /** In place of `stepId`: only the email of this campaign counts. */
   campaignId?: string
@@ -81,7 +84,7 @@ export type MultiCondition = {
 export type ConditionConfig = BinaryCondition | MultiCondition
 
 export type WebhookConfig = {
-  /** A template, as are the values of `headers` and each string in `body`. */
+  /** A template; the values of `headers` and each string in `body` are templates too. */
   url: string
   method: WebhookMethod
   headers?: Record<string, string>

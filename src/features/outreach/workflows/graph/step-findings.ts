@@ -4,45 +4,48 @@ import type { MessageFinding } from '../../../../formats/compose/message-finding
 import type { Workflow } from '../../../../store/schema/workflows.ts'
 import { RESERVED_KEYS } from '../../../people/contacts/write/data.ts'
 import type { SilentEvent } from '../../../people/segments/membership-events.ts'
-import type { Cycle } from '../chains/cycles.ts'
+import type { WorkflowCycle } from '../chains/cycles.ts'
 import { branchesOf, isKnownField, isNumericOperator, whyNeverTrue } from './condition-config.ts'
 import type { StepOf, TypedStep } from './step-config.ts'
 import type { Edge } from './structure.ts'
 
-/** The workflow with what it refers to, as far as that exists. */
+/** The workflow with the objects that it refers to, as far as they exist. */
 export type CheckedWorkflow = {
   workflow: Pick<Workflow, 'triggerType' | 'triggerEvent'>
   steps: readonly TypedStep[]
   edges: readonly Edge[]
   templates: ReadonlyMap<string, { fromDomain: string }>
   campaigns: ReadonlySet<string>
-  /** In A-labels. */
+  /** The verified domains of the project, in A-labels. */
   verifiedDomains: ReadonlySet<string>
   /** The names of events of segments that do not occur. */
   silentEvents: ReadonlyMap<string, SilentEvent>
   /** Whether the segment of a SCHEDULE exists. */
   hasSegment: boolean
-  /** The cycles of workflows that start each other, through this one. */
-  cycles: readonly Cycle[]
+  /** The cycles of workflows that start each other and that contain this workflow. */
+  cycles: readonly WorkflowCycle[]
 }
 
-/** The checked workflow with what is made once for all steps. */
+/** The checked workflow with maps that are made once for all steps. */
 type Checked = CheckedWorkflow & {
   leaving: ReadonlyMap<string, readonly Edge[]>
   emails: Emails
 }
 
-/** `bits`: a bit for each SEND_EMAIL. `before`: the bits of the emails on all ways to a step. */
+/**
+ * `bits`: a bit for each SEND_EMAIL step, by its id. `before`: the bits of every SEND_EMAIL that
+ * lies on some way to the step.
+ */
 type Emails = { bits: ReadonlyMap<string, bigint>; before: (id: string) => bigint }
 
-/** Events of the service without a contact. */
+/** The names of events of the service that have no contact. */
 const NOBODYS_EVENTS =
   /^(?:campaign\.(?:scheduled|sent|paused|resumed|cancelled)|webhook\.disabled)$/
 
-/** At most this many emails that may be meant are listed. */
+/** At most this many emails that may be meant are listed in a finding. */
 const MAX_LISTED = 10
 
-/** Yields findings in the order of the steps; `isAsked` may leave out some steps. */
+/** Yields findings in the order of the steps. `isAsked`: whether a step is checked. */
 export function* findInSteps(
   workflow: CheckedWorkflow,
   isAsked: (step: TypedStep) => boolean = () => true,
@@ -184,8 +187,8 @@ function findInWait(checked: Checked, step: StepOf<'WAIT_FOR_EVENT'>): MessageFi
 }
 
 /**
- * Finds a reference to an email that may not exist: the email of a step exists only after that
- * step.
+ * Finds a `stepId` that names no SEND_EMAIL before the step: the email of a SEND_EMAIL exists only
+ * after it.
  */
 function findInReference(
   { steps, emails: { bits, before } }: Checked,
@@ -208,7 +211,10 @@ function findInReference(
   ]
 }
 
-/** Each transition is looked at once, however many steps name an email: there are no loops. */
+/**
+ * Finds which emails come before each step. The graph has no loops, and each transition is looked
+ * at once, however many steps name an email.
+ */
 function emailsOf({ steps, edges }: CheckedWorkflow): Emails {
   const emails = steps.filter(({ type }) => type === 'SEND_EMAIL')
   const bits = new Map(emails.map(({ id }, index) => [id, 1n << BigInt(index)]))

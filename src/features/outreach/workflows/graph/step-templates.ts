@@ -1,7 +1,7 @@
 /**
- * The templates in the configs of steps: the url, the values of headers and every text in the body of a
- * WEBHOOK, and every text in the values of an UPDATE_CONTACT. Their syntax is checked on saving, as that
- * of templates is.
+ * The templates in the configs of steps: the url, the values of headers and every text in the body
+ * of a WEBHOOK, and every text in the values of an UPDATE_CONTACT. Their syntax is checked when
+ * they are saved, like that of stored templates.
  */
 import { AppError, invalidField } from '../../../../base/errors.ts'
 import { countMarkers } from '../../../../formats/template/template.ts'
@@ -72,7 +72,9 @@ export function requireFewMarkers(step: Configured, path: string): void {
   throw invalidField(path, 'too_big', `More than ${MAX_MARKERS_PER_STEP} placeholders and tags`)
 }
 
-/** The texts that are templates, with their fields below `path`. */
+/**
+ * Yields the texts that are templates, each with the path of its field, which begins with `path`.
+ */
 export function* templatesOf(
   { type, config }: Configured,
   path: string,

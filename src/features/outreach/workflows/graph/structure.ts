@@ -20,10 +20,12 @@ export type GraphStep = { id: string; type: StepType; config: unknown }
 
 export type Edge = Pick<WorkflowTransition, 'fromStepId' | 'toStepId' | 'condition' | 'waitOutcome'>
 
-/** A place for one transition of a step. */
-type Slot = Pick<Edge, 'condition' | 'waitOutcome'>
+/**
+ * The place of a transition at the step that it leaves: each step has one transition in each place.
+ */
+type TransitionSlot = Pick<Edge, 'condition' | 'waitOutcome'>
 
-const PLAIN: Slot = { condition: null, waitOutcome: null }
+const PLAIN: TransitionSlot = { condition: null, waitOutcome: null }
 
 /** The graph must have all steps that the transitions name. @throws AppError BAD_REQUEST */
 export function requireStructure(steps: readonly GraphStep[], edges: readonly Edge[]): void {
@@ -39,7 +41,7 @@ export function requireStructure(steps: readonly GraphStep[], edges: readonly Ed
   if (hasLoop(steps, edges)) throw wouldLoop(undefined)
 }
 
-/** Whether the graph may have one more transition. @throws AppError BAD_REQUEST */
+/** Checks that the graph may have one more transition. @throws AppError BAD_REQUEST */
 export function requireNewEdge(
   steps: ReadonlyMap<string, GraphStep>,
   edges: readonly (Edge & { id?: string })[],
@@ -56,7 +58,7 @@ export function requireNewEdge(
   if (reachableFrom([edge.toStepId], edges).has(edge.fromStepId)) throw wouldLoop(edge)
 }
 
-/** Whether the transitions of a step fit its config. @throws AppError BAD_REQUEST */
+/** Checks that the transitions of a step fit its config. @throws AppError BAD_REQUEST */
 export function requireFittingEdges(step: GraphStep, edges: readonly Edge[]): void {
   for (const edge of edges) {
     const fault = edge.fromStepId === step.id ? faultOfSlot(step, edge) : undefined
@@ -64,20 +66,23 @@ export function requireFittingEdges(step: GraphStep, edges: readonly Edge[]): vo
   }
 }
 
-/** The first place that is free for a transition of the step; undefined without one. */
-export function freeSlot(step: GraphStep, edges: readonly Edge[]): Slot | undefined {
+/** Returns the first place that is free for a transition of the step; undefined if none is free. */
+export function freeSlot(step: GraphStep, edges: readonly Edge[]): TransitionSlot | undefined {
   const taken = edges.filter(({ fromStepId }) => fromStepId === step.id)
   if (taken.some((edge) => slotKey(edge) === slotKey(PLAIN))) return undefined
   const keys = new Set(taken.map(slotKey))
   return slotsOf(step).find((slot) => !keys.has(slotKey(slot)))
 }
 
-/** The place at which an inserted step goes on; undefined for a step that nothing follows. */
-export function firstSlot(step: GraphStep): Slot | undefined {
+/**
+ * Returns the place of the transition by which an inserted step goes on; undefined for a step that
+ * nothing may follow.
+ */
+export function firstSlot(step: GraphStep): TransitionSlot | undefined {
   return slotsOf(step)[0]
 }
 
-/** The steps on all ways from `starts`, with `starts`. */
+/** Returns the ids of the steps that can be reached from `starts`, including `starts`. */
 export function reachableFrom(starts: Iterable<string>, edges: readonly Edge[]): Set<string> {
   const next = Map.groupBy(edges, ({ fromStepId }) => fromStepId)
   const reached = new Set(starts)
@@ -86,7 +91,10 @@ export function reachableFrom(starts: Iterable<string>, edges: readonly Edge[]):
   return reached
 }
 
-/** Removes steps without predecessors until none is left: those of a loop stay (Kahn). */
+/**
+ * Whether the graph has a loop. Steps without predecessors are removed one after another: if steps
+ * remain, they contain a loop (Kahn).
+ */
 export function hasLoop(steps: readonly Pick<GraphStep, 'id'>[], edges: readonly Edge[]): boolean {
   const next = Map.groupBy(edges, ({ fromStepId }) => fromStepId)
   const waitsFor = new Map<string, number>(steps.map(({ id }) => [id, 0]))
@@ -103,12 +111,12 @@ export function hasLoop(steps: readonly Pick<GraphStep, 'id'>[], edges: readonly
   return free.length < waitsFor.size
 }
 
-/** Equal for two transitions that take the same place of their step. */
-export function slotKey({ condition, waitOutcome }: Slot): string {
+/** Returns a key that is equal for two transitions of a step in the same place. */
+export function slotKey({ condition, waitOutcome }: TransitionSlot): string {
   return JSON.stringify([condition?.branch ?? null, waitOutcome])
 }
 
-function slotsOf({ type, config }: GraphStep): Slot[] {
+function slotsOf({ type, config }: GraphStep): TransitionSlot[] {
   switch (type) {
     case 'EXIT':
       return []
@@ -118,7 +126,7 @@ function slotsOf({ type, config }: GraphStep): Slot[] {
         waitOutcome: null,
       }))
     case 'WAIT_FOR_EVENT': {
-      const event: Slot = { condition: null, waitOutcome: 'EVENT' }
+      const event: TransitionSlot = { condition: null, waitOutcome: 'EVENT' }
       const hasTimeout = (config as WaitConfig).timeout !== undefined
       return hasTimeout ? [event, { condition: null, waitOutcome: 'TIMEOUT' }] : [event]
     }
@@ -164,7 +172,10 @@ function listed(branches: readonly string[]): string {
   return `the branches ${branches.map((branch) => `"${branch}"`).join(', ')}`
 }
 
-/** `leaving`: all transitions of one step. */
+/**
+ * Finds two transitions that take the same place, or a transition that must be the only one.
+ * `leaving`: all transitions of one step.
+ */
 function faultOfSlots(leaving: readonly Edge[]): { text: string; edge: Edge } | undefined {
   const taken = new Set<string>()
   for (const edge of leaving) {
@@ -179,7 +190,7 @@ function faultOfSlots(leaving: readonly Edge[]): { text: string; edge: Edge } | 
   return { text, edge: plain }
 }
 
-function describeSlot({ condition, waitOutcome }: Slot): string {
+function describeSlot({ condition, waitOutcome }: TransitionSlot): string {
   if (condition !== null) return `a transition for the branch "${condition.branch}"`
   return waitOutcome === null ? 'a transition' : `a transition for the outcome ${waitOutcome}`
 }
@@ -188,7 +199,10 @@ function wouldLoop(edge: Edge | undefined): AppError {
   return badEdge('The transitions would form a loop.', edge)
 }
 
-/** `taken`: what stands in the place of a new transition, and whether it leads to the same step. */
+/**
+ * `taken`: the transition that is already in the place of the new one; `isThere`: whether it leads
+ * to the same step.
+ */
 function badEdge(
   text: string,
   edge: Edge | undefined,

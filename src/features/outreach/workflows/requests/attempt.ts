@@ -15,11 +15,11 @@ import { formatInstant, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../../base/c
 import { isDeeperThan, parseJsonText } from '../../../../base/json-text.ts'
 import type { HttpResult } from '../../../../outbound/http/client.ts'
 import type { Base } from '../../../ground/base.ts'
-import type { DispatchResult, Task } from '../../webhooks/dispatch/tasks.ts'
+import type { DispatchResult, RequestTask } from '../../webhooks/dispatch/tasks.ts'
 import { failureText, isSuccess, retryAt } from '../../webhooks/retry.ts'
 import { signWebhook } from '../../webhooks/signing.ts'
 import { loadSigningKeys } from '../../webhooks/signing-secret.ts'
-import { isSecretHeader, MASK } from '../graph/secret-headers.ts'
+import { HEADER_MASK, isSecretHeader } from '../graph/secret-headers.ts'
 import { findWorkflowRequest, type LoadedRequest, type StepHttpRequest } from './load.ts'
 import type { Prepare } from './render.ts'
 
@@ -35,7 +35,7 @@ export type RequestResult = DispatchResult & {
   ordinal: number
   stepExecutionId: string
   attempts: number
-  /** Null while the request is tried again. */
+  /** The final status; null if the request will be tried again. */
   status: 'COMPLETED' | 'FAILED' | null
   input: Record<string, unknown>
   output: Record<string, unknown>
@@ -48,17 +48,20 @@ const MAX_REDIRECTS = 5
 const RETRIED = new Set([408, 425, 429])
 const PROJECT_DISABLED = 'the project is disabled'
 
-/** Deeper values stay text, because the output could not be written as JSON. */
+/**
+ * A response with deeper values stays a text, because an output with such values could not be
+ * written as JSON.
+ */
 const MAX_DEPTH = 100
 
-/** Shorter secrets are not hidden: other texts may contain them by chance. */
+/** Secrets shorter than this are not hidden, because other texts may contain them by chance. */
 const MIN_SECRET_LENGTH = 8
 
 /** Returns undefined if the request is gone, or was aborted. */
 export async function attemptRequest(
   deps: Deps,
   prepare: Prepare,
-  { task: { number }, signal }: { task: Task; signal: AbortSignal },
+  { task: { number }, signal }: { task: RequestTask; signal: AbortSignal },
 ): Promise<RequestResult | undefined> {
   const loaded = await findWorkflowRequest(deps, number)
   if (loaded === undefined) return undefined
@@ -123,7 +126,7 @@ function toResult(
   }
 }
 
-/** Returns where redirects led. The receiver makes this url, so secrets are hidden in it, too. */
+/** Returns where redirects led. The receiver chose this url, so secrets are hidden in it, too. */
 function redirectOf(message: StepHttpRequest, result: HttpResult): { redirectedTo?: string } {
   if (result.kind !== 'response' || result.url.href === new URL(message.url).href) return {}
   return { redirectedTo: hideInUrl(result.url.href, secretsOf(message)) }
@@ -134,7 +137,7 @@ function isRetried(result: HttpResult): boolean {
   return result.status >= 500 || RETRIED.has(result.status)
 }
 
-/** The result of a request that fails without an attempt. */
+/** Returns the result of a request that fails without an attempt. */
 function failed(loaded: LoadedRequest, message: StepHttpRequest, error: string): RequestResult {
   const { number, ordinal, stepExecutionId, attempts } = loaded
   const { url, method } = message
@@ -147,7 +150,10 @@ function failed(loaded: LoadedRequest, message: StepHttpRequest, error: string):
   }
 }
 
-/** The values of the headers that the input hides: a receiver may answer with what it was sent. */
+/**
+ * Returns the values of the headers that the step's input hides. They are hidden in the response
+ * too, because a receiver may send back what it got.
+ */
 function secretsOf({ headers }: StepHttpRequest): string[] {
   return Object.entries(headers).flatMap(([name, value]) => (isSecretHeader(name) ? [value] : []))
 }
@@ -155,7 +161,7 @@ function secretsOf({ headers }: StepHttpRequest): string[] {
 function inputOf({ url, method, headers, body }: StepHttpRequest): Record<string, unknown> {
   const shown = Object.entries(headers).map(([name, value]) => [
     name,
-    isSecretHeader(name) ? MASK : value,
+    isSecretHeader(name) ? HEADER_MASK : value,
   ])
   return { url, method, headers: Object.fromEntries(shown), body }
 }
@@ -174,18 +180,24 @@ export function parseResponse(body: Buffer, secrets: readonly string[] = []): un
   }
 }
 
-/** Hides whole values and what follows a scheme: `Bearer abc` is often sent back as `abc`. */
+/**
+ * Hides whole values, and the part of a value after its scheme: a receiver often sends `Bearer abc`
+ * back as `abc`.
+ */
 function hide(text: string, secrets: readonly string[]): string {
   const parts = secrets.flatMap((secret) => [secret, secret.slice(secret.indexOf(' ') + 1)])
   const hidden = new Set(parts.filter(({ length }) => length >= MIN_SECRET_LENGTH))
   const longestFirst = [...hidden].sort((a, b) => b.length - a.length)
   return longestFirst.reduce((shown, part) => {
     const escaped = JSON.stringify(part).slice(1, -1)
-    return shown.replaceAll(part, MASK).replaceAll(escaped, MASK)
+    return shown.replaceAll(part, HEADER_MASK).replaceAll(escaped, HEADER_MASK)
   }, text)
 }
 
-/** A url that holds a hidden value in any encoding is shown without path and query. */
+/**
+ * Hides secrets in a url: if it contains a secret in any encoding, it is shown without path and
+ * query.
+ */
 export function hideInUrl(href: string, secrets: readonly string[]): string {
   const decoded = [
     href,
@@ -193,5 +205,5 @@ export function hideInUrl(href: string, secrets: readonly string[]): string {
     querystring.unescape(href.replaceAll('+', ' ')),
   ]
   const isHidden = decoded.some((text) => hide(text, secrets) !== text)
-  return isHidden ? `${new URL(href).origin}/${MASK}` : href
+  return isHidden ? `${new URL(href).origin}/${HEADER_MASK}` : href
 }

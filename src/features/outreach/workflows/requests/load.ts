@@ -1,13 +1,14 @@
 /**
- * Reads the requests of WEBHOOK steps that are due, and what each is made from: those never tried and
- * those to try again, in turn.
+ * Reads the due requests of WEBHOOK steps, and the data that each is made from. Requests that were
+ * never tried alternate with those to be tried again.
  *
- * The executions up to `cancelled_through` are cancelled, though their rows may not say so yet. While
- * they do not, only first attempts are read, which an index finds behind those rows; what is to be
- * tried again waits for the pass that writes them.
+ * The executions up to `cancelled_through` are cancelled, though their rows may not say so yet.
+ * Until all of these rows do, only requests that were never tried are read, because the index finds
+ * them behind those rows; requests to be tried again wait for the loop that writes the rows.
  *
- * The requests of executions that a fence holds are passed over: those to try again become due at once,
- * as if they were never tried, because an index finds what is due at once behind them.
+ * The requests of executions that a fence holds are passed over: those to be tried again get the
+ * due time of requests that were never tried, because among these the index finds the ones behind
+ * the fence.
  */
 import { SECOND_MS } from '../../../../base/clock.ts'
 import { octets } from '../../../../store/dialect.ts'
@@ -26,30 +27,33 @@ import type { Base } from '../../../ground/base.ts'
 import { findFence } from '../../../ground/fence/rows.ts'
 import {
   inTurn,
-  type Taken,
+  type RequestTask,
+  type TakenTasks,
   type TakeQuery,
-  type Task,
   type TaskKey,
 } from '../../webhooks/dispatch/tasks.ts'
 import type { WebhookConfig, WebhookMethod } from '../graph/step-config.ts'
 
-/** What a request is made from; undefined once its row is gone. */
+/** The data that a request is made from. */
 export type LoadedRequest = NonNullable<Awaited<ReturnType<typeof findWorkflowRequest>>>
 
 type Deps = Pick<Base, 'store'>
-type DueRequest = Pick<Task, 'number' | 'sentBytes'>
+type DueRequest = Pick<RequestTask, 'number' | 'sentBytes'>
 
-/** A task is a number; its request is read when it is made. */
+/** The memory of a task, which is only a number: its request is read when it is made. */
 const TASK_BYTES = 512
-/** Fenced requests that are passed over at a time. */
+/** At most this many fenced requests are passed over in one transaction. */
 const MAX_PASSED = 500
 const PASSING: Pace = { rows: MAX_PASSED, rest: 'none' }
-/** How often to look whether the cancelled rows are written. */
+/** How often the dispatcher looks whether the rows of cancelled executions are written. */
 const CANCELLING_MS = SECOND_MS
 
 const size = (text: SQL) => sql`coalesce(${octets(text)}, 0)`
 
-/** A request that is not rendered yet counts with what it is made from. */
+/**
+ * Selects requests. The size of a request that is not rendered yet is that of the data that it is
+ * made from.
+ */
 const selectRequests = sql`select request.execution_number as number,
     coalesce(${octets(sql`request.request`)}, ${size(sql`step.config`)}
       + ${size(sql`execution.context`)} + ${size(sql`contacts.data`)}) as "sentBytes"
@@ -139,7 +143,7 @@ export async function takeRequests(
   { store }: Deps,
   { id, projectId }: TaskKey,
   { taken, limit, now }: TakeQuery,
-): Promise<Taken<Task>> {
+): Promise<TakenTasks<RequestTask>> {
   const cancelledThrough = (await store.read.find(findCancelled, { id }))?.cancelledThrough ?? 0
   const fencedThrough = (await findFence(store.read, projectId))?.executionNumber ?? 0
   const isCancelling = cancelledThrough > 0
@@ -157,7 +161,7 @@ export async function takeRequests(
   return { tasks, nextDueAt: next?.dueAt ?? null }
 }
 
-/** Passes over fenced requests until none is left in the way. */
+/** Passes over fenced requests until none of them is due any more in front of the others. */
 async function passOverFenced(
   store: Deps['store'],
   fence: { id: string; now: number; after: number },
@@ -167,7 +171,7 @@ async function passOverFenced(
   await sweep({ store }, rules, (tx) => tx.execute(passOver, fence))
 }
 
-/** Returns undefined if the request is gone, and while a fence holds its execution. */
+/** Reads a request. Returns undefined if the request is gone, or if its execution is fenced. */
 export async function findWorkflowRequest({ store }: Deps, number: number) {
   const found = await store.read.find(findRequest, { number })
   if (found === undefined) return undefined
@@ -182,7 +186,9 @@ export async function findWorkflowRequest({ store }: Deps, number: number) {
   }
 }
 
-/** As it is stored before the first attempt; each attempt sends the same. */
+/**
+ * The HTTP message as it is stored before the first attempt; each attempt sends the same message.
+ */
 export type StepHttpRequest = {
   url: string
   method: WebhookMethod

@@ -1,8 +1,8 @@
 /**
- * Makes the HTTP message of a WEBHOOK step: url, values of headers and every string in the
- * body are templates, rendered in a thread; the method is not. Values in the url are percent-encoded by
- * their place. Without a configured body the message
- * tells of contact, workflow, execution and event; a GET has no body.
+ * Makes the HTTP message of a WEBHOOK step. The url, the values of headers and every string in the
+ * body are templates, which are rendered in a thread; the method is no template. Values in the url
+ * are percent-encoded by their place. Without a configured body, the message has a default body
+ * about contact, workflow, execution and event. A GET has no body.
  */
 import { formatInstant } from '../../../../base/clock.ts'
 import { oneFieldLine } from '../../../../formats/one-line.ts'
@@ -85,7 +85,10 @@ async function renderStrings(
   return { placed, headers: filled[0], body: filled[1] }
 }
 
-/** Three times the limit: in the marked url a value has at least one character, and two marks. */
+/**
+ * Puts the values into the url. The marked url may have three times the limit, because each value
+ * has two marks, and at least one character of its own.
+ */
 function placeWithinLimit(marked: string): PlacedUrl {
   if (marked.length <= 3 * MAX_URL_LENGTH) return placeUrlValues(marked)
   return { fault: `the rendered url is longer than ${MAX_URL_LENGTH} characters` }
@@ -120,7 +123,10 @@ function toHeaders(given: Record<string, string>): Record<string, string> {
   return Object.fromEntries(headers)
 }
 
-/** Makes the value of a header from a text: one line, each octet of its UTF-8 as a character. */
+/**
+ * Makes the value of a header from a text: in one line, with each octet of its UTF-8 as a
+ * character.
+ */
 function toValue(text: string): string {
   return Buffer.from(oneFieldLine(text)).toString('latin1')
 }

@@ -10,7 +10,7 @@ import { parameter, statement } from '../../../../store/statement.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
 import type { Base } from '../../../ground/base.ts'
 import { type Dispatcher, startDispatcher } from '../../webhooks/dispatch/dispatcher.ts'
-import type { Task, TaskKey } from '../../webhooks/dispatch/tasks.ts'
+import type { RequestTask, TaskKey } from '../../webhooks/dispatch/tasks.ts'
 import type { WorkflowNotifier } from '../notifier.ts'
 import { attemptRequest, type RequestResult } from './attempt.ts'
 import { takeRequests } from './load.ts'
@@ -61,7 +61,7 @@ const updateStep = statement((db) =>
     ),
 )
 
-/** A due time of 0 is due at once, also if the clock is set back. */
+/** Makes the execution due. A due time of 0 means at once, even if the clock is set back. */
 const setDue = statement(
   () => sql`update workflow_executions set due_at = 0
     where number = ${parameter('number')} and status in ('RUNNING', 'WAITING')`,
@@ -70,7 +70,7 @@ const setDue = statement(
 export function startRequester(deps: RequesterDeps): Pick<Dispatcher, 'reload' | 'stop'> {
   const { store, workflowNotifier } = deps
   const prepare = createPrepare(deps)
-  const dispatcher = startDispatcher<Task, RequestResult>(deps, {
+  const dispatcher = startDispatcher<RequestTask, RequestResult>(deps, {
     name: 'workflow requests',
     listKeys: () => store.scan.list(listWorkflows),
     take: (key, query) => takeRequests(deps, key, query),

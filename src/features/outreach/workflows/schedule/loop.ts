@@ -2,13 +2,15 @@
  * Fires schedules when they are due. The loop keeps its state in the database, and sleeps until the next firing, but
  * at most a minute, because the clock of the machine may step.
  *
- * One transaction enqueues the job that starts the members of the segment and moves the workflow to its next firing, so
- * each firing happens once, also after a crash. After a downtime only the last missed firing happens, and so it is while
- * the job of the firing before is unfinished: the workflow stays due until that job has ended. Firings are told by their
- * nominal times: when the clock steps back, none of them happens again.
+ * One transaction enqueues the job that starts the members of the segment and moves the workflow to
+ * its next firing, so each firing happens once, also after a crash. After a downtime only the last
+ * missed firing happens. The same is true for firings that are missed while the job of an earlier
+ * firing is unfinished: the workflow stays due until that job has ended. A firing is identified by
+ * its nominal time, so no firing happens again when the clock steps back.
  *
- * A schedule that a fence has stopped is enabled, without a next firing. When the fence is gone, the first firing after
- * it was set is due, or the last one that has passed since; earlier ones do not happen.
+ * A schedule that a fence has stopped stays enabled, but has no next firing. When the fence is
+ * gone, the schedule goes on with the first firing after the fence was set; if several have passed
+ * since, only the last of them happens.
  */
 import { MINUTE_MS, SECOND_MS } from '../../../../base/clock.ts'
 import { describeError } from '../../../../base/errors.ts'
@@ -28,16 +30,18 @@ import { type FiringTimes, nextFiring } from './next-firing.ts'
 
 type ScheduleDeps = Pick<Base, 'store' | 'now' | 'log' | 'disk' | 'jobNotifier'>
 
-/** Begins the unique key of a job, which ends with the id of the workflow. */
+/** The beginning of the unique key of a job. The key ends with the id of the workflow. */
 const KEY_PREFIX = 'schedule '
 
-/** Workflows that share a transaction. */
+/** The most workflows whose schedules fire in one transaction. */
 const FIRED_AT_ONCE = 50
 
-/** How often to look whether the job of the firing before has ended. */
+/** How often the loop looks whether the job of the previous firing has ended. */
 const RECHECK_MS = 1_000
 
-/** Due workflows. `isBusy`: the job of the firing before is unfinished. */
+/**
+ * Lists the workflows whose firing is due. `isBusy`: the job of the previous firing is unfinished.
+ */
 export const listDueSchedules = statement<{ id: string; isBusy: number }>(
   () => sql`select id, exists (select 1 from jobs
       where unique_key = ${KEY_PREFIX} || workflows.id and state in ('waiting', 'active')) as "isBusy"
@@ -52,7 +56,10 @@ export const findNextFiring = statement<{ at: number | null }>(
 
 type FencedSchedule = { id: string; version: number; config: string; fencedAt: number }
 
-/** The firing from which a schedule goes on. */
+/**
+ * The firing with which a fenced schedule goes on. `version`: the version of the workflow for which
+ * it was found.
+ */
 type FoundFiring = { id: string; version: number; firesAt: number }
 
 const listFenced = statement<FencedSchedule>(
@@ -68,7 +75,10 @@ const setNextFiring = statement(
       and enabled = 1 and next_fire_at is null`,
 )
 
-/** Wakes at firings, when a schedule changes, and when another process has written. */
+/**
+ * Starts the loop. It wakes at firings, when a schedule changes, and when another process has
+ * written.
+ */
 export function startSchedules(deps: ScheduleDeps & { workflowNotifier: WorkflowNotifier }): Loop {
   const { store, log, workflowNotifier } = deps
   return startLoop({
@@ -147,7 +157,7 @@ async function startMembers(
   tx.afterCommit(() => jobNotifier.notify())
 }
 
-/** A schedule that cannot be read fires no more. */
+/** Returns the next firing after `at`; null if there is none, or if the schedule cannot be read. */
 function findNext(
   { log }: Pick<ScheduleDeps, 'log'>,
   { id, triggerConfig }: Workflow,
@@ -178,7 +188,10 @@ export async function findFencedFirings(
   })
 }
 
-/** Returns how many schedules fire again. One that was changed since has a firing of its own. */
+/**
+ * Returns how many schedules fire again. A schedule that was changed since the firing was found is
+ * left out: it has a next firing of its own.
+ */
 export async function releaseSchedules(tx: Tx, firings: readonly FoundFiring[]): Promise<number> {
   const changed = await tx.executeEach(setNextFiring, firings)
   return changed.reduce((sum, count) => sum + count, 0)

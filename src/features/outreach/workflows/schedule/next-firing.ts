@@ -1,7 +1,7 @@
 /**
- * When a schedule fires next. The five fields of cron name local times of the time zone. A local time
- * that the zone skips (daylight saving begins) fires at the next valid instant; one that comes twice
- * fires the first time only.
+ * Finds when a schedule fires next. The five fields of a cron expression name local times in a time
+ * zone. A local time that the zone skips (daylight saving begins) fires at the next valid instant;
+ * a local time that comes twice fires the first time only.
  *
  * croner alone cannot do this: it drops skipped times when the schedule names several of them. So it
  * lists the local times, and this file finds their instants.
@@ -12,7 +12,10 @@ import { HOUR_MS, MINUTE_MS } from '../../../../base/clock.ts'
 /** `timezone`: an IANA name; UTC if absent. */
 export type FiringTimes = { schedule: string; timezone?: string | undefined }
 
-/** Longer than the largest offset from UTC, and than the time between two changes of it. */
+/**
+ * Longer than any offset from UTC: the instants that a local time can mean lie less than this span
+ * before and after it.
+ */
 const AROUND_MS = 26 * HOUR_MS
 
 /**
@@ -25,12 +28,12 @@ export function nextFiring(
 ): number | null {
   const cron = toCron(schedule)
   const offsetAt = createOffsets(timezone)
-  // Local times count as if they were UTC.
+  // croner calculates with local times as if they were UTC.
   let local = cron.nextRun(new Date(afterMs + offsetAt(afterMs)))
   while (local !== null) {
     const at = toInstant(local.getTime(), offsetAt)
-    // In the second pass through a doubled hour the instant may be over; then the next local time
-    // counts.
+    // In the second pass through an hour that comes twice, the instant may be over; then the next
+    // local time is tried.
     if (at > afterMs) return at
     local = cron.nextRun(local)
   }
@@ -48,7 +51,7 @@ export function isSchedule(text: string): boolean {
   }
 }
 
-/** Whether the text is the name of a time zone, which an offset is not. */
+/** Whether the text is the name of a time zone. An offset such as `+02:00` is none. */
 export function isTimezone(text: string): boolean {
   if (!/^[a-z]/i.test(text)) return false
   try {
@@ -59,7 +62,7 @@ export function isTimezone(text: string): boolean {
   }
 }
 
-/** Without a function to call, croner sets no timer. */
+/** Parses a cron expression. croner sets no timer, because it gets no function to call. */
 function toCron(schedule: string): Cron {
   return new Cron(schedule, { timezone: 'UTC', mode: '5-part', paused: true })
 }
@@ -84,7 +87,7 @@ function toInstant(local: number, offsetAt: Offsets): number {
   return valid.length > 0 ? Math.min(...valid) : findChange(byNew, byOld, offsetAt)
 }
 
-/** The instant at which the offset changes, between two instants. */
+/** Returns the instant at which the offset changes between two instants. */
 function findChange(from: number, to: number, offsetAt: Offsets): number {
   const before = offsetAt(from)
   let [low, high] = [from, to]

@@ -31,12 +31,12 @@ export type BulkOperation = 'subscribe' | 'unsubscribe' | 'delete'
 
 type BulkFilter<RawCondition = Condition> = {
   subscribed?: boolean | undefined
-  /** A part of the address. */
+  /** Selects contacts whose address contains this text. */
   search?: string | undefined
   condition?: RawCondition | undefined
 }
 
-/** The contacts of a bulk job: given by id, or those that match when the job starts. */
+/** The contacts that a bulk job changes: those of the given ids, or those that match a filter. */
 export type BulkSelection<RawCondition = Condition> =
   | { mode: 'ids'; contactIds: readonly string[] }
   | { mode: 'query'; filter: BulkFilter<RawCondition>; excludeIds: readonly string[] }
@@ -45,7 +45,10 @@ export type BulkSelection<RawCondition = Condition> =
 type BulkPayload = BulkSelection & {
   operation: BulkOperation
   projectId: string
-  /** Whether a `subscribe` takes in people who left; absent in jobs of an earlier version. */
+  /**
+   * Whether the operation `subscribe` also subscribes people who left; absent in jobs that an
+   * earlier version stored.
+   */
   resubscribe?: boolean
 }
 
@@ -63,7 +66,7 @@ export type BulkResult = {
   /** The part of `unchangedCount` that stays unsubscribed because the person left. */
   keptUnsubscribedCount: number
   failureCount: number
-  /** The first failures. */
+  /** The first failures, at most `MAX_ERRORS`. */
   errors: BulkFailure[]
 }
 
@@ -89,9 +92,11 @@ const selectLeft = statement<{ id: string }>(
 )
 
 /**
- * Returns the id of the job. `condition` is the unparsed condition of the request.
- * @throws AppError VALIDATION_ERROR for an invalid condition; BAD_REQUEST for a condition that refers
- *   to an unknown segment; CONFLICT when the project has too many unfinished jobs of this kind
+ * Checks the selection and enqueues the job. Returns the id of the job. `selection.condition` is
+ * the condition of the request, not parsed yet.
+ * @throws AppError VALIDATION_ERROR for an invalid condition; BAD_REQUEST for a condition that
+ *   refers to an unknown segment; CONFLICT when the project has too many unfinished jobs of this
+ *   kind
  */
 export async function startBulk(
   deps: StartDeps,

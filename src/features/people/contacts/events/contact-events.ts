@@ -2,9 +2,9 @@
  * Records a client's event about a contact, given by an address or by ids, and lists the events of
  * a contact.
  *
- * By address, one transaction creates or changes the contact, appends the event and stores the
- * idempotency key. When the promise resolves, all of it is durable and visible to followers of
- * events. By ids, the event changes neither the contact nor the email.
+ * For an event by address, one transaction creates or changes the contact, appends the event and
+ * stores the idempotency key. When the promise resolves, all three are durable and visible to
+ * followers of events. An event by ids changes neither the contact nor the email.
  *
  * The public key of a project is no secret. A call with the public key never subscribes a person
  * who left. Unless the project lets the public key update contacts, the call changes nothing that
@@ -39,9 +39,9 @@ type AddressEventInput = Pick<EventPlan, 'projectId' | 'request'> & {
 }
 
 /**
- * The `data` of the response: the ids of the contact and of the event, and its time. For a caller
- * that may only add, a UUIDv8 replaces the id of the contact: the same in every call with this
- * address.
+ * The `data` of the response: the ids of the contact and of the event, and its time. A caller that
+ * may only add contacts gets, instead of the contact's id, a UUIDv8 made from the address: the same
+ * in every call with this address.
  */
 type RecordedEvent = { contact: string; event: string; timestamp: string }
 

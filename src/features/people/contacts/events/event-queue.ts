@@ -1,7 +1,8 @@
 /**
- * Where the events of clients wait for their transaction. Events that wait at the same time are
- * written together: one statement looks up all addresses of a project, and one adds the contacts.
- * An event whose contact needs more (`write/contact-batch.ts`) is written alone.
+ * The queue in which events of clients wait for their transaction. Events that wait at the same
+ * time are written together: one statement looks up all addresses of a project, and one adds the
+ * contacts. An event is written alone if a batch does not take its contact
+ * (`write/contact-batch.ts`).
  */
 import { isInvalid } from '../../../../base/errors.ts'
 import type { ParsedAddress } from '../../../../formats/address/address.ts'
@@ -25,7 +26,7 @@ import { upsertContacts } from '../write/upsert.ts'
 type AddressEventRequest = {
   event: string
   address: ParsedAddress
-  /** Undefined keeps the state of an existing contact; a new contact is subscribed. */
+  /** If undefined, an existing contact keeps its state, and a new contact is subscribed. */
   subscribed?: boolean | undefined
   /**
    * Applies `subscribed` to new contacts only, so that a double opt-in form that is filled in again
@@ -42,7 +43,7 @@ type AddressEventRequest = {
  */
 export type TrackRights = 'all' | 'update' | 'add'
 
-/** A checked request. */
+/** A checked request to record an event. */
 export type EventPlan = {
   projectId: string
   request: AddressEventRequest
@@ -128,8 +129,8 @@ function changeOf(
 }
 
 /**
- * The keys that the contact lacks; none if the contact would become too large: an error would show
- * that the contact exists.
+ * Returns the changes for keys that the contact lacks. Returns no changes if the contact would
+ * become too large, because an error would show that the contact exists.
  */
 function addedData(current: ContactData | null, changes: ContactData): ContactData {
   const added = Object.fromEntries(

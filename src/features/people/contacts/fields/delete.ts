@@ -41,7 +41,10 @@ const holders = (subscribed: 0 | 1) => sql`
     and number > ${parameter('after')} and number <= ${parameter('last')}
     and ${jsonType(sql`data`, parameter('path'))} is not null`
 
-/** Both index ranges are ordered by number, so SQLite merges them and stops after one page. */
+/**
+ * The index ranges of unsubscribed and of subscribed contacts are both ordered by number, so SQLite
+ * merges the two and stops after one page.
+ */
 export const selectHolders = statement<{ number: number }>(
   () => sql`${holders(0)} union all ${holders(1)} order by number limit ${parameter('size')}`,
 )
@@ -77,7 +80,7 @@ export async function deleteField(
   return { deletedFrom: end.deletedFrom }
 }
 
-/** Runs the job. */
+/** Runs the job that deletes a field. */
 export async function runFieldDeletion(deps: Deps, job: RunningJob): Promise<FieldDeletion> {
   const { deletedFrom: total, ...fieldKey } = job.payload as FieldKey & { deletedFrom: number }
   const from = await loadProgress<FieldDeletionProgress>(deps.store.read, job.id)

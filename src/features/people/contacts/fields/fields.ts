@@ -143,7 +143,7 @@ export async function listFieldValues(
 
 function describeKey(key: string, counts: Counts, total: number): ContactField {
   const contacts = counts.reduce((sum, each) => sum + each.contacts, 0)
-  // The two counts are not from one transaction.
+  // The two counts are not from one transaction: the count of the key may exceed the total.
   const share = total === 0 ? 0 : Math.min(1, contacts / total)
   const coverage = Math.round(100 * share)
   return { field: `${DATA_PREFIX}${key}`, type: commonType(counts), coverage }
@@ -168,18 +168,22 @@ function standardValues(field: StandardField): FieldValue[] {
   return field === 'subscribed' ? [true, false] : []
 }
 
-/** Reads no contacts if the counters say that none has the key. */
+/** Lists the values of a key. Reads no contacts if the counters say that none has the key. */
 async function findValues(deps: Deps, search: ValueSearch): Promise<FieldValue[]> {
   const { limit } = search
   if ((await countContactsWithKey(deps.store.scan, search)) === 0) return []
   const first = await readBoth(deps, search, limit)
-  // A text and the number that it spells are one value, so twice the number of rows is enough.
+  // A text and the number or boolean that it spells are one value, so at most two rows have the
+  // same value: twice the number of rows is enough.
   const isShort = first.found.size < limit && first.hasMore
   const { found } = isShort ? await readBoth(deps, search, 2 * limit) : first
   return [...found].slice(0, limit).sort(compareValues)
 }
 
-/** Reads up to `limit` values of subscribed and of unsubscribed contacts each, concurrently. */
+/**
+ * Reads up to `limit` values from subscribed contacts and up to `limit` from unsubscribed ones,
+ * concurrently.
+ */
 async function readBoth({ store }: Deps, { projectId, key }: ValueSearch, limit: number) {
   const values = { projectId, path: jsonPath(key), limit }
   const both = await Promise.all(

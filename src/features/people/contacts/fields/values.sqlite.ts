@@ -1,16 +1,17 @@
+/** Reads the distinct values of a key in the data of contacts, one state of `subscribed` at a time. */
 import { indexedBy } from '../../../../store/dialect.ts'
 import { sql } from '../../../../store/drizzle.ts'
 import { parameter, statement } from '../../../../store/statement.ts'
 
-/** Characters of a value in a condition. */
+/** The maximum length of a value in a condition, in characters. */
 const MAX_LENGTH = 1000
-/** Characters of the JSON of such a text without escapes, with its quotes. */
+/** The length of the JSON of such a value with its quotes, if no character is escaped. */
 const MAX_PLAIN = MAX_LENGTH + 2
 
 /**
- * Values of the contacts with one value of `subscribed`, in the order of the index. `limit -1`
- * makes SQLite extract each value once; otherwise SQLite extracts it again for each term of the
- * outer query.
+ * Reads the values of either subscribed or unsubscribed contacts, in the order of the index.
+ * `limit -1` makes SQLite extract each value once; otherwise SQLite extracts it again for each term
+ * of the outer query.
  */
 export const selectValues = statement<{ json: string }>(
   () => sql`

@@ -74,8 +74,8 @@ type ContactsEnd = PageEnd & { total: number }
 type Deps = Pick<Base, 'store' | 'keyring' | 'now'>
 
 /**
- * Above this number of hits, a page follows the index of addresses, which meets hits often enough,
- * instead of sorting all hits.
+ * Above this number of hits, a page by address does not sort all hits: it follows the index of
+ * addresses, which meets a hit often enough.
  */
 const MAX_SORTED_HITS = 2_000
 
@@ -119,7 +119,10 @@ export async function listContacts(
   return withEnd(page, (end) => ({ ...end, total }))
 }
 
-/** `near` runs first; `far` runs if the window of `near` did not fill the page. */
+/**
+ * Returns the queries of a page. `near` runs first; `far` runs if the window of `near` did not fill
+ * the page.
+ */
 export function chooseQueries({ scope, source, range }: PagePlan) {
   if (source.kind === 'hits' && range.sort === 'createdAt') {
     return { near: selectHits(source, scope, range) }
@@ -143,7 +146,10 @@ async function scopeOf(deps: Deps, query: ContactQuery): Promise<ContactScope> {
   return { projectId, subscribed, search, condition: compiled }
 }
 
-/** The heads of the contacts of a page; the contacts are read slice by slice. */
+/**
+ * Finds the heads of a page's contacts, which have the size of the data instead of the data. The
+ * contacts themselves are read slice by slice.
+ */
 async function findPage(deps: Deps, plan: PagePlan): Promise<ContactHead[]> {
   const { scope, range } = plan
   const { store } = deps
@@ -165,14 +171,14 @@ function isByNumber({ scope, source, range }: PagePlan): boolean {
   return source.kind === 'none' || !needsAddressOnly(scope)
 }
 
-/** By address: the first contacts of each range, merged. */
+/** Finds a page in the order of addresses: merges the first contacts of each range of numbers. */
 async function findSorted(deps: Deps, { scope, range }: PagePlan): Promise<ContactHead[]> {
   const direction = range.dir === 'asc' ? 1 : -1
   const visit = (numberRange: NumberRange) =>
     deps.store.scan.values<ContactHead>(selectHeads(selectSorted(scope, { ...range, numberRange })))
   let first: ContactHead[] = []
   for await (const rows of walkNumberRanges(deps, { scope, range: {} }, visit)) {
-    // SQLite compares texts by their octets.
+    // The order is that of SQLite, which compares texts by their octets.
     first = [...first, ...rows]
       .sort((one, other) => direction * Buffer.compare(addressOf(one), addressOf(other)))
       .slice(0, range.limit)

@@ -25,7 +25,9 @@ export async function countContacts(deps: Deps, scope: ContactScope): Promise<nu
   return countFrom(deps, scope, await findSource(deps, scope, { isExact: true }))
 }
 
-/** As `countContacts`, for a caller that already has the source. */
+/**
+ * As `countContacts`, for a caller that has already found the source of the search (`findSource`).
+ */
 export async function countFrom(
   deps: Deps,
   scope: ContactScope,
@@ -48,7 +50,10 @@ async function countRanges(deps: Deps, scope: ContactScope): Promise<number> {
   return total
 }
 
-/** `isMost`: as in `countByNumber`. */
+/**
+ * Counts the contacts of the scope in a range of numbers. `isMost`: the project has most contacts
+ * of the database.
+ */
 export async function countInRange(
   { store }: Deps,
   scope: ContactScope,

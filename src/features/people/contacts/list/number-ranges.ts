@@ -12,7 +12,7 @@ import { type ContactScope, subscribedValues } from './scope.ts'
 export type NumberRange = { above: number; upTo: number }
 
 export type RangeWalk = {
-  /** Ascending if absent. */
+  /** The direction of the walk; ascending if absent. */
   dir?: 'asc' | 'desc' | undefined
   /** Starts after this number; with the first contact if absent. */
   after?: number | undefined
@@ -29,16 +29,20 @@ type Visit<T> = (numberRange: NumberRange) => Promise<T>
 const FIRST_SIZE = 10_000
 const MIN_SIZE = 2_000
 const MAX_SIZE = 1_000_000
-/** After a faster query, the next range is three times as large. */
+/** If a query takes less than this, the next range is three times as large. */
 const QUICK_MS = 60
-/** After a slower query, the next range is a third as large. */
+/** If a query takes more than this, the next range is a third as large. */
 const SLOW_MS = 240
 /**
- * A faster query used an index or a short list of candidates: the next range is ten times as large.
+ * A query that takes less than this used an index or a short list of candidates: the next range is
+ * ten times as large.
  */
 const INSTANT_MS = 20
 
-/** Yields the result of `visit` for each range. The time that the caller takes is not measured. */
+/**
+ * Yields the result of `visit` for each range. The time that the caller spends on a result does not
+ * count for the size of the next range.
+ */
 export async function* walkNumberRanges<T>(
   deps: Deps,
   { scope, range }: { scope: Pick<ContactScope, 'projectId' | 'subscribed'>; range: RangeWalk },
@@ -61,7 +65,7 @@ export async function* walkNumberRanges<T>(
   }
 }
 
-/** SQL ` and …` that limits a query to the range. */
+/** Returns the SQL ` and …` that limits a query to the range; empty without a range. */
 export function withinNumbers(numberRange: NumberRange | undefined): SQL {
   if (numberRange === undefined) return sql``
   return sql` and contacts.number > ${numberRange.above} and contacts.number <= ${numberRange.upTo}`

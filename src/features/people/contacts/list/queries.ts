@@ -1,8 +1,8 @@
 /**
- * The queries of lists and walks over contacts; list.ts has the table of when each is used. A query
- * follows an index from a key on, or reads a bounded number of rows. Two queries read a whole project
- * once: `selectScanned` for a rare part of an address (0.1 s per million contacts), and `selectSorted`
- * for few contacts by address among many (as long as counting them).
+ * The queries of lists and walks over contacts; `contact-list.ts` has the table of when each is
+ * used. A query follows an index from a key on, or reads a bounded number of rows. Two queries read
+ * a whole project once: `selectScanned` for a rare part of an address (0.1 s per million contacts),
+ * and `selectSorted` for few contacts by address among many (as long as counting them).
  */
 import { indexedBy, notIndexed, orderedJoin, rowNumber } from '../../../../store/dialect.ts'
 import { type SQL, sql } from '../../../../store/drizzle.ts'
@@ -22,13 +22,16 @@ import {
 import { isKnownHit } from './search.sqlite.ts'
 import type { Hits } from './search.ts'
 
-/** Contacts that the first query for a page reads. */
+/** The number of contacts that the first query for a page reads. */
 export const WINDOW = 2_000
 
-/** `numberRange`: limits the query; it reads all contacts if absent. */
+/** `numberRange`: the numbers that the query is limited to; all if absent. */
 export type RangedPage = Omit<PageRange, 'sort'> & { numberRange?: NumberRange | undefined }
 
-/** By number, from the index that has subscribed and unsubscribed contacts in that order. */
+/**
+ * Selects a page by number, from the index that has the subscribed and the unsubscribed contacts
+ * each in the order of their numbers.
+ */
 export function selectByNumber(scope: ContactScope, range: RangedPage): SQL {
   return mergeBySubscribed(scope, {
     ...range,
@@ -37,7 +40,10 @@ export function selectByNumber(scope: ContactScope, range: RangedPage): SQL {
   })
 }
 
-/** The numbers of the next contacts in the order of the list, whether they match or not. */
+/**
+ * Selects the numbers of the next contacts in the order of the list, whether they match the scope
+ * or not.
+ */
 export function selectWindow(scope: ContactScope, range: Omit<PageRange, 'limit'>): SQL {
   if (range.sort === 'createdAt') {
     return mergeBySubscribed(scope, { ...range, limit: WINDOW, columns: sql`contacts.number` })
@@ -51,7 +57,7 @@ export function countWindow(scope: ContactScope, range: Omit<PageRange, 'limit'>
   return sql`select count(*) from (${selectWindow(scope, range)})`
 }
 
-/** The contacts among `candidates` that match. */
+/** Selects the contacts among `candidates` that match the scope. */
 export function selectAmong(candidates: SQL, scope: ContactScope, range: PageRange): SQL {
   return sql`select ${contactColumns} from (${candidates}) as candidates
     ${orderedJoin()} contacts on contacts.number = candidates.number
@@ -66,8 +72,9 @@ export function countAmong(candidates: SQL, scope: ContactScope): SQL {
 }
 
 /**
- * By number, from the search index and its backlog. Both have that order, so SQLite reads hits until
- * the page is full. FTS5 accepts only an integer as the first `rowid`.
+ * Selects a page by number, from the search index and its backlog. Both are in the order of the
+ * numbers, so SQLite reads hits until the page is full. FTS5 accepts only an integer as the first
+ * `rowid`.
  */
 export function selectHits(
   { match }: Pick<Hits, 'match'>,
@@ -87,7 +94,7 @@ export function selectHits(
     order by 1 ${inDirection(range)} limit ${range.limit}`
 }
 
-/** By address, from the index of addresses. */
+/** Selects a page by address, from the index of addresses. */
 export function selectByAddress(scope: ContactScope, range: Omit<PageRange, 'sort'>): SQL {
   const place = { ...range, sort: 'email' as const }
   return sql`select ${contactColumns} from contacts ${indexedBy('contacts_address')}
@@ -95,7 +102,7 @@ export function selectByAddress(scope: ContactScope, range: Omit<PageRange, 'sor
     order by contacts.email ${inDirection(range)} limit ${range.limit}`
 }
 
-/** By number, from the index of addresses: reads every address of the project. */
+/** Selects a page by number, from the index of addresses: reads every address of the project. */
 export function selectScanned(scope: ContactScope, range: Omit<PageRange, 'sort'>): SQL {
   const place = { ...range, sort: 'createdAt' as const }
   const candidates = sql`select contacts.number from contacts ${indexedBy('contacts_address')}
@@ -111,7 +118,10 @@ export function countScanned(scope: ContactScope): SQL {
     where contacts.project_id = ${scope.projectId}${andAll(scopeClause(scope))}`
 }
 
-/** By address, from the rows in the order of their numbers: reads all rows that match. */
+/**
+ * Selects a page by address, from the rows in the order of their numbers: reads all rows of the
+ * scope.
+ */
 export function selectSorted(scope: ContactScope, range: RangedPage): SQL {
   const place = { ...range, sort: 'email' as const }
   const candidates = sql`select contacts.number from contacts ${indexedBy('contacts_order')}
@@ -122,7 +132,10 @@ export function selectSorted(scope: ContactScope, range: RangedPage): SQL {
     order by contacts.email ${inDirection(range)}`
 }
 
-/** `isMost`: the project has most contacts of the database, so that a table scan beats the index. */
+/**
+ * Counts the contacts of a scope. `isMost`: the project has most contacts of the database, so that
+ * a table scan beats the index.
+ */
 export function countByNumber(
   scope: ContactScope,
   { isMost, numberRange }: { isMost: boolean; numberRange?: NumberRange },

@@ -1,4 +1,7 @@
-/** Reads the contacts of a slice of a list, whose heads have been found. */
+/**
+ * Reads whole contacts by their heads, which a list has found before: one slice of the list at a
+ * time.
+ */
 import type { ContactRecord } from '../../../../records/contact.ts'
 import { listOf } from '../../../../store/dialect.ts'
 import { sql } from '../../../../store/drizzle.ts'
@@ -6,7 +9,10 @@ import type { Base } from '../../../ground/base.ts'
 import { toContactRecord } from '../read/find-contact.ts'
 import { type ContactHead, type ContactRow, contactColumns, toNumberedContact } from './row.ts'
 
-/** Undefined for a contact that was deleted meanwhile. */
+/**
+ * Returns the contacts in the order of their heads; undefined for a contact that was deleted
+ * meanwhile.
+ */
 export async function readContacts(
   { store }: Pick<Base, 'store'>,
   heads: readonly ContactHead[],

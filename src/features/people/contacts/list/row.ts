@@ -21,7 +21,7 @@ export type ContactRow = [
   updatedAt: number,
 ]
 
-/** As ContactRow, with the bytes of the data in place of the data. */
+/** A ContactRow with the size of the data in bytes instead of the data. */
 export type ContactHead = [
   number: number,
   id: string,
@@ -33,7 +33,10 @@ export type ContactHead = [
   updatedAt: number,
 ]
 
-/** The begin of a ContactRow. A contact who gets no mail has no data here. */
+/**
+ * The first columns of a ContactRow, for a campaign. The data of a contact that gets no mail is
+ * left out.
+ */
 export type RecipientRow = [
   number: number,
   id: string,
@@ -56,19 +59,24 @@ const OTHER_COLUMNS = [
 /** The columns of the unaliased table `contacts`. */
 export const contactColumns: SQL = columnsAfter(sql`contacts.number`)
 
-/** As `contactColumns`, but the number is from another table, in whose order the query reads. */
+/**
+ * As `contactColumns`, but `number` is a column of another table, in whose order the query reads.
+ */
 export function columnsAfter(number: SQL): SQL {
   return sql`${number}, ${sql.raw(OTHER_COLUMNS.map((column) => `contacts.${column}`).join(', '))}`
 }
 
-/** Makes a query of ContactRows one of ContactHeads, in the same order. */
+/** Turns a query of ContactRows into a query of ContactHeads, in the same order. */
 export function selectHeads(rows: SQL): SQL {
   const names = sql.raw(`number, ${OTHER_COLUMNS.join(', ')}`)
   return sql`with page (${names}) as (${rows}) select number, id, project_id, email, subscribed,
     coalesce(${octets(sql`data`)}, 0), created_at, updated_at from page`
 }
 
-/** Makes a query of ContactRows one of RecipientRows. `isForAll`: whether unsubscribed contacts get the mail. */
+/**
+ * Turns a query of ContactRows into a query of RecipientRows. `isForAll`: whether unsubscribed
+ * contacts get the mail.
+ */
 export function selectRecipients(rows: SQL, isForAll: boolean): SQL {
   const names = sql.raw(`number, ${OTHER_COLUMNS.join(', ')}`)
   const data = isForAll ? sql`data` : sql`case when subscribed then data end`

@@ -1,13 +1,16 @@
-/** Which contacts of a project are meant, and how a query says so. */
+/**
+ * The scope of a query: which contacts of a project it means, and the SQL that selects these
+ * contacts in an order.
+ */
 import { normalize } from '../../../../base/nfc.ts'
 import { contains } from '../../../../store/dialect.ts'
 import { and, type SQL, sql } from '../../../../store/drizzle.ts'
 
-/** A contact must match all of it. */
+/** A contact is in the scope if it matches every property. */
 export type ContactScope = {
   projectId: string
   subscribed?: boolean | undefined
-  /** Part of the address, ignoring case; an empty text selects all. */
+  /** A part of the address, in any letter case; an empty text selects all contacts. */
   search?: string | undefined
   /** As `compileCondition` returns it. */
   condition?: SQL | undefined
@@ -23,12 +26,15 @@ export type ContactSortKey = number | string
 
 export type PageRange = ContactOrder & { after?: ContactSortKey | undefined; limit: number }
 
-/** The searched part in the form in which addresses are stored; '' if there is none. */
+/**
+ * Returns the searched part of an address in the form in which addresses are stored; '' without a
+ * search.
+ */
 export function normalizedSearch({ search = '' }: ContactScope): string {
   return normalize(normalize(search.trim()).toLowerCase())
 }
 
-/** The SQL condition on a row of the project; undefined where all rows match. */
+/** Returns the SQL condition on a row of the project; undefined if all rows are in the scope. */
 export function scopeClause(scope: ContactScope): SQL | undefined {
   const part = normalizedSearch(scope)
   return and(
@@ -43,12 +49,15 @@ export function needsAddressOnly({ subscribed, condition }: ContactScope): boole
   return subscribed === undefined && condition === undefined
 }
 
-/** The values of `subscribed` in the scope; each is one range of the index `contacts_order`. */
+/**
+ * Returns the values of `subscribed` in the scope; each value is one range of the index
+ * `contacts_order`.
+ */
 export function subscribedValues({ subscribed }: ContactScope): boolean[] {
   return subscribed === undefined ? [false, true] : [subscribed]
 }
 
-/** SQL ` and …` for the conditions that are present. */
+/** Returns the SQL ` and …` for the conditions that are present; empty without one. */
 export function andAll(...conditions: (SQL | undefined)[]): SQL {
   const condition = and(...conditions)
   return condition === undefined ? sql`` : sql` and ${condition}`
@@ -59,14 +68,14 @@ export function sortColumn({ sort }: ContactOrder): SQL {
   return sort === 'email' ? sql`contacts.email` : sql`contacts.number`
 }
 
-/** The SQL condition that starts after the previous page. */
+/** Returns the SQL condition for rows that follow the last contact of the previous page. */
 export function afterKey(range: Pick<PageRange, 'sort' | 'dir' | 'after'>): SQL | undefined {
   if (range.after === undefined) return undefined
   const than = range.dir === 'asc' ? sql`>` : sql`<`
   return sql`${sortColumn(range)} ${than} ${range.after}`
 }
 
-/** As `afterKey`, for the number of a contact in another table, as an integer. */
+/** As `afterKey`, for a column `number` of another table: there the number must be an integer. */
 export function afterNumber(
   number: SQL,
   { dir, after }: Pick<PageRange, 'dir' | 'after'>,

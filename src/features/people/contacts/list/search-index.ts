@@ -21,11 +21,14 @@ import { deleteEntries, insertEntries, mergeSegments } from './search.sqlite.ts'
 
 type Deps = Pick<Base, 'store' | 'log'>
 
-/** Contacts of a batch: 2 to 4 ms. */
+/** The number of contacts in a batch, which takes 2 to 4 ms. */
 const BATCH = 200
-/** Pause after a batch, in multiples of its duration: 20 to 30 ms without other writes. */
+/**
+ * The pause after a batch, in multiples of the batch's duration: 20 to 30 ms if no other writes
+ * wait.
+ */
 const REST_TIMES = 4
-/** Wait after a write before the backlog is looked at, and before the next try after a failure. */
+/** The wait between a write and a look at the backlog, and between a failure and the next try. */
 const IDLE_MS = 500
 
 const findBacklog = statement(() => sql`select 1 from contact_search_backlog limit 1`)

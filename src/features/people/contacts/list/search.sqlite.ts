@@ -2,14 +2,18 @@
 import { type SQL, sql } from '../../../../store/drizzle.ts'
 import { parameter, statement } from '../../../../store/statement.ts'
 
-/** Entries that are read to estimate how common a trigram is. */
+/** The number of entries that are read to estimate how common a trigram is. */
 export const SAMPLE = 500
-/** Hits sampled at each end of the index to estimate how common the search text is. */
+/**
+ * The number of hits that are read at each end of the index to estimate how common the search text
+ * is.
+ */
 const ENDS = 1_000
 
 /**
- * Counts hits and backlog exactly, up to `limit` of each. For a text that is far more common,
- * counting is not needed: the numbers of its first and its last hits are close together.
+ * Counts hits and backlog exactly, up to `limit` of each. If the text is far more common, returns
+ * `limit` + 1 without counting: the first `ENDS` hits, and the last ones, then lie within few
+ * numbers.
  */
 export const countHits = statement<{ hits: number }>(
   () => sql`with ends as materialized (select
@@ -46,7 +50,10 @@ export const mergeSegments = statement(
   () => sql`insert into contact_search (contact_search, rank) values ('merge', ${MERGE_PAGES})`,
 )
 
-/** One statement, because a contact may move from the backlog to the index between two. */
+/**
+ * Selects the numbers of all hits and of the whole backlog: in one statement, because between two
+ * statements a contact may move from the backlog to the index.
+ */
 export function selectHitNumbers(match: string): SQL {
   return sql`select rowid as number from contact_search
       where contact_search match ${match}
@@ -60,7 +67,10 @@ export function isKnownHit(match: string): SQL {
     and contact_search.rowid not in (select number from contact_search_backlog)`
 }
 
-/** For each trigram: the count of its first entries, and the number of the last of them. */
+/**
+ * Selects a row for each trigram: the number of its entries, at most `SAMPLE`, and the contact
+ * number of the last of these.
+ */
 export function selectSamples(trigrams: readonly string[]): SQL {
   const samples = trigrams.map(
     (trigram) => sql`select count(*), max(number) from (select rowid as number from contact_search
@@ -69,12 +79,12 @@ export function selectSamples(trigrams: readonly string[]): SQL {
   return sql.join(samples, sql` union all `)
 }
 
-/** The query of FTS5 for rows that have every trigram. */
+/** Returns the FTS5 query for rows that have every trigram. */
 export function matchAll(trigrams: readonly string[]): string {
   return trigrams.map(quote).join(' AND ')
 }
 
-/** A string of the FTS5 query language, in which nothing is an operator. */
+/** Quotes a trigram for an FTS5 query, so that none of its characters is an operator. */
 function quote(trigram: string): string {
   return `"${trigram.replaceAll('"', '""')}"`
 }

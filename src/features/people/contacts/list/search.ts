@@ -28,17 +28,18 @@ export type Hits = { kind: 'hits'; candidates: SQL; match: string; count: number
 
 type Deps = Pick<Base, 'store'>
 
-/** Contacts. A search in a smaller project scans every address: 10 ms. */
+/** Up to this number of contacts a project is small: a search scans every address, in 10 ms. */
 const SMALL_PROJECT = 100_000
 /**
- * Share of a project's contacts. Reading more hits takes as long as scanning all addresses (0.1 s
- * per million), and a list fills its page from the next contacts when the text is so common.
+ * The largest share of a project's contacts that may be hits of the index. Reading more hits takes
+ * as long as scanning all addresses (0.1 s per million), and a list fills its page from the next
+ * contacts when the text is so common.
  */
 const MAX_HITS_SHARE = 1 / 15
 const NEWEST = 20_000
-/** Trigrams of a long text that are sampled. */
+/** The maximum number of trigrams of a text whose frequency is estimated. */
 const MAX_TRIGRAMS = 24
-/** The rarest of these trigrams, which the query of the index contains. */
+/** The number of trigrams, the rarest ones, that the query of the index contains. */
 const MATCHED_TRIGRAMS = 4
 
 const NOTHING: ContactSource = { kind: 'nothing', candidates: sql`select 0 as number where false` }
@@ -47,7 +48,10 @@ const countProject = statement<{ contacts: number }>(
   () => sql`select contact_count as contacts from projects where id = ${parameter('projectId')}`,
 )
 
-/** `isExact`: a search for one or two characters covers all contacts, even of a large project. */
+/**
+ * Decides where the search of a scope reads. `isExact`: a search for one or two characters covers
+ * all contacts, even of a large project.
+ */
 export async function findSource(
   deps: Deps,
   scope: ContactScope,
@@ -55,7 +59,8 @@ export async function findSource(
 ): Promise<ContactSource> {
   const part = normalizedSearch(scope)
   if (part === '') return { kind: 'none' }
-  // No address contains these, and a SQLite text ends at the first NUL.
+  // No address contains control characters or lone surrogates, and a SQLite text ends at the first
+  // NUL.
   if (/[\x00-\x1f\x7f]/.test(part) || !part.isWellFormed()) return NOTHING
   const size = await deps.store.read.find(countProject, { projectId: scope.projectId })
   const contacts = size?.contacts ?? 0
@@ -95,7 +100,9 @@ function trigramsOf(part: string): string[] {
   return [...new Set(all.filter((_, at) => at % step === 0))]
 }
 
-/** Reading the entries of a common trigram takes 20 ms per million, so only rare ones are used. */
+/**
+ * Returns the rarest of the trigrams: reading the entries of a common one takes 20 ms per million.
+ */
 async function findRarest({ store }: Deps, trigrams: readonly string[]): Promise<string[]> {
   if (trigrams.length <= 1) return [...trigrams]
   const samples = await store.scan.values<[number, number | null]>(selectSamples(trigrams))

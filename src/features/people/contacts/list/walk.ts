@@ -22,11 +22,20 @@ type Deps = Pick<Base, 'store'>
 
 const PAGE = 500
 
-/** Contacts of the first page; the size of their data decides the size of the next page. */
+/**
+ * The number of contacts in the first page; the size of their data decides how many the next page
+ * has.
+ */
 const FIRST_PAGE = 50
-/** A page of a filter ends after about this time, so that a walk moves on where few contacts match. */
+/**
+ * A page with a filter ends after about this time even if it is not full, so that a walk through
+ * contacts of which few match still makes progress.
+ */
 const PAGE_MS = 250
-/** A page is at most about this large: a contact may have 64 KB of data, and callers hold pages. */
+/**
+ * The approximate maximum of a page's data in characters: a contact may have 64 KB of data, and
+ * callers keep pages in memory.
+ */
 const PAGE_CHARS = 1024 * 1024
 
 type WalkOptions = { size?: number; after?: number }
@@ -91,7 +100,8 @@ async function* walkRows<Row extends ContactRow | RecipientRow>(
 }
 
 /**
- * How many contacts the next page has if they are as large as these; at most four times as many.
+ * Returns the number of contacts for the next page, which should have `PAGE_CHARS` of data if its
+ * contacts are as large as these; at most four times `limit`.
  */
 function nextPageSize(rows: readonly (ContactRow | RecipientRow)[], limit: number): number {
   if (rows.length === 0) return limit
@@ -99,7 +109,7 @@ function nextPageSize(rows: readonly (ContactRow | RecipientRow)[], limit: numbe
   return Math.min(limit * 4, Math.floor((rows.length * PAGE_CHARS) / chars))
 }
 
-/** `form`: of the rows of a query. */
+/** `form`: turns a query of contact rows into the query that runs. */
 type WalkPosition = {
   source: ContactSource
   scope: ContactScope
@@ -139,7 +149,7 @@ export async function findByNumber(
   return (await readByNumber<ContactHead>(deps, scope, reading)).rows
 }
 
-/** `maxMs`: begins no further range of numbers after this time. `form`: of the rows of a query. */
+/** `maxMs`: begins no further range of numbers after this time. `form`: as in `WalkPosition`. */
 type ContactRead = ContactRange & { maxMs: number; form(rows: SQL): SQL }
 
 const asRows = (rows: SQL): SQL => rows

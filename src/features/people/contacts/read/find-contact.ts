@@ -39,7 +39,7 @@ export const listContactsOfAddress = statement<{
     order by projects.name, projects.id`,
 )
 
-/** The texts of the request, unchanged and in their order. */
+/** The texts of the request, as they were given and in their order. */
 type LookupResult = { found: string[]; notFound: string[] }
 
 export const selectAddresses = statement<{ address: string }>(
@@ -86,8 +86,8 @@ export function contactNotFound(id: string): AppError {
 }
 
 /**
- * The contacts of an address in all projects, in the order of the projects' names. `address`: in
- * the form of `ParsedAddress.address`.
+ * Lists the contacts that have an address, in all projects, in the order of the projects' names.
+ * `address`: in the form of `ParsedAddress.address`.
  */
 export async function findByAddress(
   { store }: Pick<Base, 'store'>,

@@ -22,9 +22,15 @@ export type KnownAddresses = {
   suppressed: ReadonlySet<string>
   /** The addresses whose owners left. */
   left: ReadonlySet<string>
-  /** The addresses that the project unsubscribed after a bounce had unsubscribed them. */
+  /**
+   * The addresses that a bounce had unsubscribed, and that the project then unsubscribed by its own
+   * decision.
+   */
   withdrawn: ReadonlySet<string>
-  /** The addresses of deleted contacts and emails that links in older mail name. */
+  /**
+   * The addresses of deleted contacts and emails, and former addresses of contacts: links in older
+   * mail may still lead to these.
+   */
   erased: ReadonlySet<string>
 }
 
@@ -43,7 +49,10 @@ const PROJECT = parameter('projectId')
 /** SQLite knows the size of a text without reading it. */
 const isLarge = sql`${octets(contacts.data)} > ${parameter('maxDataBytes')}`
 
-/** `keyed`: a query of `address` and its `digest`. It is materialized: a digest takes about 2 us. */
+/**
+ * `keyed`: a query of `address` and its `digest`. The query is materialized, so that SQLite
+ * computes each digest once: a digest takes about 2 us.
+ */
 const selectKnown = (addresses: SQL, keyed: SQL) =>
   statement<AddressRow>(
     () => sql`with keyed as materialized (${keyed})

@@ -1,9 +1,9 @@
 /**
  * Finds whom a signed link, an unsubscribe address or a complaint acts for: the address that the
  * mail went to, and the contact of that mail at its present address. Mail of a workflow to another
- * address than the contact's acts for that address alone. A deleted address or contact is found by
- * the digest of the address, in the link or in `erased_recipients`. So is the contact that got an
- * address which the owner of the link had before.
+ * address than the contact's acts for that address alone. For a deleted email or contact, the
+ * digest of the address, in the link or in `erased_recipients`, stands for the address. The digest
+ * also leads to a contact that has since got a former address of the link's owner.
  */
 import type { Statements } from '../../../../store/database.ts'
 import { addressDigest } from '../../../../store/dialect.ts'
@@ -18,8 +18,8 @@ import {
 
 export type SignedLink = {
   /**
-   * The owner of the link; undefined for mail that has an address but no contact. With a digest, the mail
-   * went to this contact.
+   * The owner of the link; undefined for mail that has an address but no contact. If the link has a
+   * digest too, the mail went to this contact itself.
    */
   contactId: string | undefined
   emailId: string | undefined
@@ -28,7 +28,7 @@ export type SignedLink = {
 }
 
 export type LinkSubject = {
-  /** Null if only the digest is left. */
+  /** The project of the mail; null if only the digest in the link is left. */
   projectId: string | null
   /** The digests of all addresses that a wish counts for. */
   digests: readonly Buffer[]
@@ -70,7 +70,10 @@ const findHolder = statement<{ id: string }>(
     and ${addressDigest(sql`project_id`, sql`email`)} = ${parameter('digest')}`,
 )
 
-/** Undefined if the link names nothing known: its rows were deleted before digests were kept. */
+/**
+ * Returns undefined if neither the rows that the link names nor a digest of the address are left:
+ * they were deleted before digests were kept.
+ */
 export async function findLinkSubject(
   reader: Pick<Statements, 'find' | 'list'>,
   { contactId, emailId, digest }: SignedLink,

@@ -23,7 +23,7 @@ export type PageContact = {
   subscribed: boolean
   /** The language of its hosted pages. */
   language: Language
-  /** The host of this server if only the digest of the address is left. */
+  /** The name of the project; the host of this server if only the digest of the address is left. */
   projectName: string
   /** Whether the address is suppressed, even if `subscribed` is true. */
   isSuppressed: boolean
@@ -59,7 +59,10 @@ const selectProject = statement((db) =>
     .where(and(eq(projects.id, parameter('id')), isNull(projects.deletedAt))),
 )
 
-/** Undefined when the link stands for nothing that is known, or its project was deleted. */
+/**
+ * Returns undefined if neither a row nor a digest is left of the address that the link stands for,
+ * or if its project was deleted.
+ */
 export async function findPageContact(
   { store, config }: Pick<Base, 'store' | 'config'>,
   link: SignedLink,

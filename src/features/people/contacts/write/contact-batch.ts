@@ -23,9 +23,15 @@ import {
 import { updateByAddress } from './set-subscribed.ts'
 
 export type ContactBatch = {
-  /** The contact as it is after the entries so far; undefined too if it has much data. */
+  /**
+   * The contact as it is after the entries so far; undefined if there is no contact, or if its data
+   * is too large for a batch.
+   */
   current(address: string): Contact | undefined
-  /** The results in the order of the entries; undefined, and no entry is taken, if one of them needs more. */
+  /**
+   * Takes all entries and returns their results in the same order. If `upsert.ts` must write one of
+   * the entries, takes none and returns undefined.
+   */
   take(rule: SubscriptionRule, entries: readonly ContactEntry[]): EntryResult[] | undefined
   /** New contacts in their order, as they are after all entries. */
   added(): Contact[]
@@ -42,10 +48,13 @@ type OpenBatch<Plan> = {
   suppressed: ReadonlySet<string>
 }
 
-/** Reading, merging and writing so many characters of data takes no longer than the rest of an entry. */
+/**
+ * Reading, merging and writing this many characters of data takes no longer than the rest of an
+ * entry.
+ */
 const LIGHT_CHARACTERS = 8_000
 
-/** How many entries with little data take as long as one with this data. */
+/** Returns the number of entries with little data that take as long as one entry with this data. */
 export function weighData(data: unknown): number {
   return data === undefined ? 1 : JSON.stringify(data).length / LIGHT_CHARACTERS
 }
@@ -126,8 +135,8 @@ function weigh(
   const wish = weighEntry({ rule, left }, entry, before)
   const contact = orRefused(() => next({ rule, suppressed }, entry, { before, wish }))
   if (contact === undefined) return undefined
-  // A change needs an event, and unsubscribing an unsubscribed contact records a decision of the
-  // project.
+  // `upsert.ts` writes the entry: a change of `subscribed` needs an event, and to unsubscribe an
+  // unsubscribed contact records a decision of the project.
   const isChange = before !== undefined && (wish.given ?? before.subscribed) !== before.subscribed
   if (isChange || (before !== undefined && wish.given === false)) return undefined
   return toEntryResult(entry, wish, { before, contact })

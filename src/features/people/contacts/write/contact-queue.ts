@@ -1,7 +1,7 @@
 /**
- * Where contacts that clients create or change wait for their transaction. Contacts that wait at
- * the same time are written together; a contact that needs more (`contact-batch.ts`) is written
- * alone.
+ * The queue in which contacts that clients create or change wait for their transaction. Contacts
+ * that wait at the same time are written together; a contact that a batch does not take
+ * (`contact-batch.ts`) is written alone.
  */
 import type { ParsedAddress } from '../../../../formats/address/address.ts'
 import type { Store } from '../../../../store/store.ts'
@@ -22,7 +22,7 @@ import { upsertContacts } from './upsert.ts'
 type ContactInput = {
   projectId: string
   address: ParsedAddress
-  /** Undefined keeps the state of an existing contact; a new contact is subscribed. */
+  /** If undefined, an existing contact keeps its state, and a new contact is subscribed. */
   subscribed?: boolean | undefined
   /** The person asked the project to be unsubscribed. Goes with `subscribed: false`. */
   hasLeft?: boolean

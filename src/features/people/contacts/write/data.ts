@@ -13,7 +13,9 @@ import { isDeeperThan } from '../../../../base/json-text.ts'
 import type { ContactData } from '../../../../store/schema/json-values.ts'
 import { isNonPersistent } from '../../../ground/events/non-persistent.ts'
 
-/** Names of Pillarbox's own variables: contacts have no such data. */
+/**
+ * Names of Pillarbox's own variables in templates: the data of a contact cannot have these keys.
+ */
 export const RESERVED_KEYS: ReadonlySet<string> = new Set([
   'id',
   'email',
@@ -32,13 +34,16 @@ export const MAX_KEY_LENGTH = 255
 const MAX_DEPTH = 20
 /** SQLite reads a key only up to its first NUL; the other control characters have no use in a key. */
 const CONTROL_CHARACTER = /[\x00-\x1f\x7f]/
-/** Characters of a faulty key that an error shows. */
+/** The number of characters of a faulty key that an error shows. */
 const MAX_SHOWN = 60
 
 export type ParsedData = {
   /** Values to store; null deletes the key. */
   changes: ContactData
-  /** Values for the templates of this call, with one-shot values unwrapped. */
+  /**
+   * Values for the templates of this call: those to store, and the `value` of each object that
+   * serves this call only.
+   */
   variables: ContactData
 }
 
@@ -61,8 +66,8 @@ export function parseData(data: unknown): ParsedData {
     changes.push([key, value])
     if (value !== null) variables.push([key, value])
   }
-  // Checked for existing contacts as for new ones: a caller with the public key must not tell them
-  // apart.
+  // The limit on keys holds for existing contacts as for new ones: a caller with the public key
+  // must not be able to tell the two apart.
   if (changes.filter(([, value]) => value !== null).length > MAX_KEYS) throw tooManyKeys()
   return { changes: toData(changes), variables: toData(variables) }
 }
@@ -82,7 +87,10 @@ export function mergeData(current: ContactData | null, changes: ContactData): Co
   return merged.size === 0 ? null : checkedData(merged)
 }
 
-/** The data of a contact that has none yet: the changes themselves, if they delete nothing. */
+/**
+ * Returns the data of a contact that has none yet: the same object as `changes`, unless a change
+ * deletes a key.
+ */
 function newData(changes: ContactData): ContactData | null {
   const values = Object.values(changes)
   if (values.includes(null)) return newData(withoutNull(changes))

@@ -15,11 +15,14 @@ import { contactNotFound } from '../read/find-contact.ts'
 
 type Deps = Pick<Base, 'store' | 'now'>
 
-/** The tables that may hold many rows of one contact, with the rows that take about 10 ms to delete. */
+/**
+ * The tables that may hold many rows of one contact, each with the number of rows that can be
+ * deleted in about 10 ms.
+ */
 const LONG = [
   ['emails', 200],
   ['events', 200],
-  // With the rows of their steps.
+  // An execution is deleted together with the rows of its steps.
   ['workflow_executions', 50],
 ] as const
 

@@ -13,16 +13,16 @@ import { mergeData } from './data.ts'
 /** How a call treats the subscription of all its contacts. */
 export type SubscriptionRule = {
   projectId: string
-  /** Undefined keeps the state of an existing contact. */
+  /** The state that the call gives to its contacts; undefined if the call gives none. */
   subscribed: boolean | undefined
   /**
-   * The state of a new contact if none is given; a contact with a suppressed address starts
-   * unsubscribed.
+   * The state of a new contact if neither the call nor the entry gives one. A contact with a
+   * suppressed address then starts unsubscribed.
    */
   subscribedByDefault: boolean
   /**
-   * What subscribes people who left. `explicit`: `subscribed: true`; `always`: also the default for
-   * new contacts; absent: nothing.
+   * Which calls subscribe people who left. `explicit`: a call with `subscribed: true`; `always`:
+   * also a call that creates a contact subscribed by default; absent: none.
    */
   newWish?: 'explicit' | 'always' | undefined
   at: number
@@ -37,29 +37,34 @@ export type ContactEntry = {
   subscribed?: boolean | undefined
   /** The person left, as another service or the project says: a wish is recorded. Goes with `subscribed: false`. */
   hasLeft?: boolean
-  /** Another service says that the person gets mail. It subscribes no existing contact. */
+  /**
+   * Another service says that the person gets mail. This does not subscribe an existing contact.
+   */
   getsMailElsewhere?: boolean
   /**
    * Another entry of the same work unsubscribes the person, so this one subscribes nobody: neither by `subscribed`
    * nor by a default.
    */
   isWithheld?: boolean
-  /** Why this entry, which unsubscribes, has lost its data. */
+  /** Why the data of this entry, which unsubscribes, was refused and left out. */
   refusal?: AppError
 }
 
 /** An entry together with the wish of its person. */
 export type Weighed = {
-  /** The state that the entry gives; undefined keeps it, or is the default of a new contact. */
+  /**
+   * The state that the entry gives. If undefined, an existing contact keeps its state, and a new
+   * one gets the default.
+   */
   given: boolean | undefined
   /**
    * The person stays unsubscribed, although the entry would subscribe, or another service sends the
    * person mail.
    */
   isKept: boolean
-  /** The person left, and the entry is a new wish. */
+  /** The entry clears the wish of a person who left: it is a new wish. */
   isCleared: boolean
-  /** The default would unsubscribe, but the contact exists: it stays subscribed. */
+  /** The contact exists and stays subscribed, although new contacts are unsubscribed by default. */
   staysSubscribed: boolean
   /** The contact exists, and the entry leaves it unsubscribed. */
   staysUnsubscribed: boolean
@@ -74,13 +79,19 @@ export type EntryResult = {
   /** As in `Weighed`. */
   staysSubscribed: boolean
   staysUnsubscribed: boolean
-  /** The state that the contact has now and did not have before. */
+  /**
+   * The new value of `subscribed`, if the entry created the contact or changed the value; otherwise
+   * undefined.
+   */
   becomes: boolean | undefined
-  /** As in the entry. */
+  /** The `refusal` of the entry. */
   refusal?: AppError
 }
 
-/** `left`: the addresses whose owners left. */
+/**
+ * Decides what an entry does to the subscription of its contact. `left`: the addresses whose owners
+ * left.
+ */
 export function weighEntry(
   { rule, left }: { rule: SubscriptionRule; left: ReadonlySet<string> },
   entry: ContactEntry,
@@ -153,8 +164,8 @@ export function withoutData(entry: ContactEntry, refusal: AppError): ContactEntr
 }
 
 /**
- * The results that `upsertValidContacts` would give, without a write. `known`: the facts about the
- * addresses before the entries. An entry that is refused yields its error.
+ * Returns the results that `upsertValidContacts` would give, without a write. `known`: the facts
+ * about the addresses before the entries. An entry that is refused yields its error.
  */
 export function previewContacts(
   rule: SubscriptionRule,

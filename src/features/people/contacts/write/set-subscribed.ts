@@ -47,7 +47,7 @@ export const REASON_OF_SUPPRESSION: Record<SuppressionReason, SubscriptionReason
   MANUAL: 'manual',
 }
 
-/** Figures of mail count these as a bounce or a complaint, not as an unsubscription. */
+/** Changes that figures of mail count as a bounce or a complaint, and not as an unsubscription. */
 export const COUNTED_OTHERWISE: ReadonlySet<unknown> = new Set<SubscriptionReason>([
   'bounce',
   'complaint',
@@ -67,7 +67,10 @@ type SubscriptionChange = {
   campaignId?: string | null
 }
 
-/** Uses the key of the preceding look-up, whose index pages are already cached. */
+/**
+ * Finds the contact by its address, as the look-up before the change did: the pages of that index
+ * are already cached.
+ */
 export const updateByAddress = statement((db) =>
   db
     .update(contacts)
@@ -95,8 +98,9 @@ const updateSubscribed = statement((db) =>
 )
 
 /**
- * Sets `subscribed` of one contact, for a person or for many contacts at once; `api` is a public contact
- * call here. Returns whether the value changed; only a change emits an event.
+ * Sets `subscribed` of one contact. The caller acts for a person, or changes many contacts one
+ * after the other; here the reason `api` means a public contact call. Returns whether the value
+ * changed; only a change emits an event.
  */
 export async function setSubscribed(
   tx: Tx,

@@ -49,7 +49,7 @@ export async function changeSubscription(
 ): Promise<PageContact | undefined> {
   const shown = await findPageContact(deps, link)
   if (shown === undefined) return undefined
-  // A repeated request costs no transaction: links are followed more than once.
+  // People follow a link more than once, so a repeated request costs no transaction.
   if (await isRepeated(deps, shown, link, request)) return shown
   await deps.store.write((tx) => applySubscriptionRequest(deps, tx, { ...request, link }))
   return findPageContact(deps, link)

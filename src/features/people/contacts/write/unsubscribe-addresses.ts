@@ -1,6 +1,7 @@
 /**
- * Unsubscribes the contacts that have addresses now. A bounce, a complaint or a suppression is about an
- * address: the contact that the mail was written to may have another one by now, or never had this one.
+ * Unsubscribes the contacts that have the given addresses now. A bounce, a complaint or a
+ * suppression is about an address: the contact that the mail was written to may have another one by
+ * now, or never had this one.
  */
 import { listOf, unindexed } from '../../../../store/dialect.ts'
 import { sql } from '../../../../store/drizzle.ts'
@@ -24,8 +25,8 @@ export const selectSubscribed = statement((db) =>
 type Unsubscription = {
   projectId: string
   /**
-   * By address (as `ParsedAddress.address`) the id of the email that is the reason, if any; the
-   * email may be another contact's.
+   * The addresses (as `ParsedAddress.address`), each with the id of the email that is the reason,
+   * if any; the email may be another contact's.
    */
   addresses: ReadonlyMap<string, string | null>
   reason: SubscriptionReason

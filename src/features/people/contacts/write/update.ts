@@ -49,7 +49,10 @@ const selectOwner = statement((db) =>
 
 type Cause = { reason: SuppressionReason | 'left' }
 
-/** Why a contact that gets this address must be unsubscribed. */
+/**
+ * Finds why a contact that gets this address must be unsubscribed: the address is suppressed, or
+ * its owner left.
+ */
 const findCause = statement<Cause>(
   () => sql`select reason from suppressions
       where project_id = ${parameter('projectId')} and email = ${parameter('address')}

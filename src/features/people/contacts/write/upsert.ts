@@ -36,7 +36,7 @@ type ContactChange = SubscriptionRule & {
   known?: KnownAddresses
 }
 
-/** Rows that one statement writes. */
+/** The number of entries whose new contacts one statement inserts. */
 const SLICE = 100
 
 /**
@@ -189,7 +189,10 @@ async function changeContact(
   return contact
 }
 
-/** Inserts the new contacts at the end of a slice. In a heavy write, other work runs next. */
+/**
+ * Counts an entry. At the end of a slice, inserts its new contacts; in a heavy write, other work
+ * then runs before the next slice.
+ */
 async function endSlice(batch: UpsertBatch): Promise<void> {
   batch.sliceSize += 1
   if (batch.sliceSize < SLICE) return

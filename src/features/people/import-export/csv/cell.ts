@@ -21,19 +21,22 @@ export type ColumnType = 'text' | 'number' | 'boolean' | 'mixed' | 'json'
 export type CellRules = {
   /** Whether the file is an export of this service. */
   isOwn: boolean
-  /** Every cell of the column is of this type. */
+  /** The type of the cells of the column. */
   type: ColumnType
 }
 
-/** OWASP's list (CSV injection). Programs may drop blank or invisible characters before these. */
+/**
+ * The beginning of a formula, by OWASP's list (CSV injection). Programs may drop blank or invisible
+ * characters before it.
+ */
 const FORMULA = /^'*(?:[\s\p{Cc}\p{Cf}]*[=+\-@\uff1d\uff0b\uff0d\uff20]|[\t\r\n])/u
 const STRICT_DECIMAL = /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/
 const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
-/** A number, also with leading zeros, which programs drop. */
+/** A text that a spreadsheet program reads as a number; such a program drops leading zeros. */
 const NUMERAL = /^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/
-/** Nesting of a JSON value; deeper JSON stays a text. */
+/** The maximum nesting of a JSON value; deeper JSON stays a text. */
 const MAX_DEPTH = 64
-/** Decimal digits that a double always preserves. */
+/** The number of decimal digits that a double always preserves. */
 const EXACT_DIGITS = 15
 
 const BOOLEAN_WORDS = new Map([

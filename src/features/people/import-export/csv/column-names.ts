@@ -1,8 +1,8 @@
 /**
- * Names of columns, as a header and a mapping have them, the fields of contacts that they mean, and the
- * warnings of an import about them: columns that are read otherwise than they seem to be meant, names that
- * do not fit, and names that resemble those of fields. A column that is mapped to `subscribd`, or has that
- * name, becomes a key of the data and unsubscribes no contact. A misspelt `email` is an error of its own.
+ * Turns the names of columns, in a header or a mapping, into fields of contacts, and warns of
+ * columns that may be read otherwise than they are meant, of names that cannot be used, and of
+ * names that resemble a field: a column `subscribd`, or one that is mapped to this name, becomes a
+ * key of the data and unsubscribes no contact. A misspelt `email` is an error of its own.
  */
 import type { FieldWarning } from '../../../../base/errors.ts'
 import { findClosest } from '../../../../config/layers/closest.ts'
@@ -15,7 +15,7 @@ export type Mapping = readonly (readonly [header: string, field: string | null])
 export const DATA_PREFIX = 'data.'
 
 const NO_SUCH_DATA = 'Contacts have no such data, so the column is left out'
-/** Column names in a text for people. */
+/** The number of column names that a warning lists. */
 const MAX_SHOWN = 10
 
 type DescribedHeader = {
@@ -23,18 +23,18 @@ type DescribedHeader = {
   columns: ReadonlyMap<string, readonly number[]>
   cells: readonly Cell[]
   mapping: Mapping
-  /** Names that are like known ones. */
+  /** Warnings about names that resemble known ones. */
   near: readonly FieldWarning[]
 }
 
 const STATES = ['subscribed', 'unsubscribed']
 /** `locale` is the one key of the data that the service reads. */
 const READ_NAMES = [...STATES, 'locale']
-/** Names that resemble one of these names but mean something else. */
+/** Names that resemble one of `READ_NAMES` but mean something else. */
 const OTHERS = ['subscriber', 'subscribers', 'locate', 'scale', 'local', 'locals', 'vocal', 'focal']
 
 const MAX_WARNINGS = 10
-/** Longer names resemble none of these names, and take long to compare. */
+/** A longer name resembles none of `READ_NAMES`, and takes long to compare. */
 const MAX_NAME_LENGTH = 20
 
 type Names = {
@@ -74,12 +74,12 @@ export function isMapped(header: string, mapping: Mapping): boolean {
   return mapping.some(([name]) => name === header)
 }
 
-/** At most so many characters, for a text for people. */
+/** Shortens a name to `length` characters and an ellipsis, for a text for people. */
 export function shortenName(text: string, length = 40): string {
   return text.length > length ? `${text.slice(0, length)}…`.toWellFormed() : text
 }
 
-/** `warnings`: sentences for people. */
+/** Returns the warnings of a header; `warnings` are sentences for people. */
 export function describeHeader({ columns, cells, mapping, near }: DescribedHeader): {
   warnings: string[]
   unknownFields: FieldWarning[]

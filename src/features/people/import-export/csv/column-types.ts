@@ -1,17 +1,17 @@
 /**
  * The types of the columns of a file.
  *
- * A column of a file that is no export has one type as a whole, because a code such as 01067 beside
- * 10115 is no number. Its cells are numbers, or booleans, if every cell is one without loss and
- * none is in quotes; otherwise they are texts. A field that the project has keeps its type if the
- * whole column fits, also in quotes. A warning says so if the column does not fit, and if numbers
- * have more digits than a number of JSON holds.
+ * In a file that is no export of this service, all cells of a column have one type: beside the code
+ * 01067, the code 10115 is no number either. The cells are numbers if each can be read as a number
+ * without loss and none is in quotes, likewise booleans, and otherwise texts. A field that the
+ * project already has keeps its type if the whole column fits, also in quotes. A warning names a
+ * column that does not fit, and a column of numbers with more digits than a number of JSON holds.
  *
  * In an export of this service each cell has its own type: a text that looks like a number or a
- * boolean is in quotes. A program that saves the file again leaves such quotes out. The cells of a
- * column without quotes are texts if the project has only texts there, or if a number of the column
- * would lose characters, since an export has no such number. They are booleans, in any spelling, if
- * the project has only booleans there.
+ * boolean is in quotes. A program that saves the export again leaves such quotes out. The cells of
+ * a column without quotes are texts if the project has only texts there, or if a number of the
+ * column would lose characters, since an export has no such number. The cells are booleans, in any
+ * spelling, if the project has only booleans there.
  */
 import type { ColumnReading } from '../../../../records/import.ts'
 import type { ValueKind } from '../../../../store/schema/words.ts'
@@ -34,7 +34,7 @@ type ColumnScan = {
   cells: number
   numbers: number
   booleans: number
-  /** The first cell of each kind. */
+  /** The first cell of each of these kinds, for a warning. */
   quoted?: CellPlace
   notNumber?: CellPlace
   notBoolean?: CellPlace
@@ -53,13 +53,13 @@ type Decided = {
 }
 
 type ExportScan = {
-  /** Some text is in quotes that only an export writes. */
+  /** Whether some text is in quotes that only an export writes. */
   isMarked: boolean
   hasList: boolean
-  /** A number or a boolean. */
+  /** Whether some cell is a number or a boolean. */
   hasScalar: boolean
   isBoolean: boolean
-  /** The first text that looks like a number. */
+  /** The first text without quotes that looks like a number but would lose characters as one. */
   lossy?: CellPlace
 }
 
@@ -85,8 +85,8 @@ export function scanRecord(scans: ColumnScans, record: CsvRecord, header: Header
 }
 
 /**
- * `kinds`: the kinds of the values that contacts have, by key; the last kind is that of most
- * values, and counts.
+ * Decides the types of the columns of a file that is no export. `kinds`: by key, the kinds of the
+ * values that contacts have; only the last one counts, which most values have.
  */
 export function decideTypes(
   scans: ColumnScans,
@@ -126,7 +126,10 @@ export function scanExported(scans: ExportScans, record: CsvRecord, header: Head
   }
 }
 
-/** `kinds`: the kinds of the values that contacts have, by key. Empty columns are `mixed`. */
+/**
+ * Decides the types of the columns of an export. `kinds`: by key, the kinds of the values that
+ * contacts have. Empty columns are `mixed`.
+ */
 export function decideExportTypes(
   scans: ExportScans,
   { columns }: Header,

@@ -1,25 +1,28 @@
 /**
- * Decodes a file. A byte order mark decides the encoding. Without one, a file is UTF-16 if every other of
- * its first bytes is zero (as in text of mostly Latin letters), otherwise UTF-8.
+ * Decodes a file. A byte order mark decides the encoding. Without one, a file is UTF-16 if every
+ * other of its first bytes is zero (as in text of mostly Latin letters), otherwise UTF-8.
  *
- * A byte that is not UTF-8 becomes a lone surrogate that keeps its value (U+DC80 to U+DCFF), which valid
- * UTF-8 never has. Each record decides later what such bytes are, so that one of them does not change how
- * the rest of the file is read. A row without any other character beyond ASCII is taken for Windows-1252,
- * which old spreadsheet programs write and in which every byte is a character. In a row that has such
- * characters, the file is UTF-8 and the bytes are damage: each becomes U+FFFD.
+ * A byte that is not UTF-8 becomes a lone surrogate that keeps its value (U+DC80 to U+DCFF), which
+ * valid UTF-8 never has. What such bytes are is decided later, for each row by itself, so that one
+ * byte does not change how the rest of the file is read. If a row has no other character beyond
+ * ASCII, the row is taken for Windows-1252, which old spreadsheet programs write and in which every
+ * byte is a character. If the row has other characters beyond ASCII, it is UTF-8 and the bytes are
+ * damage: each becomes U+FFFD.
  */
 import { isUtf8 } from 'node:buffer'
 import type { CsvRecord } from './parser.ts'
 
 export type Encoding = {
   name: 'utf-8' | 'utf-16le' | 'utf-16be'
-  /** Whether the zeros of the beginning decided. */
+  /**
+   * Whether the encoding was guessed by the zero bytes at the beginning, without a byte order mark.
+   */
   isGuessed: boolean
 }
 
-/** Bytes that are enough to recognize UTF-16. */
+/** The number of bytes at the beginning by which UTF-16 is recognized. */
 const SAMPLE_BYTES = 1024
-/** Added to a byte of 0x80 or more. */
+/** This plus a byte of 0x80 or more is the surrogate that keeps the byte. */
 const ESCAPE = 0xdc00
 const LF = 10
 
@@ -32,12 +35,12 @@ const BYTE_ORDER_MARKS: readonly [Encoding['name'], readonly number[]][] = [
 export type RowDamage = {
   /** Whether the row was read as Windows-1252. */
   isGuessed: boolean
-  /** Bytes or characters that became U+FFFD. */
+  /** The number of bytes or characters that became U+FFFD. */
   replaced: number
 }
 
 const KEPT_BYTE = /[\udc80-\udcff]/
-/** A surrogate of a pair is no kept byte: with the flag u, only lone ones match. */
+/** With the flag u, only lone surrogates match: a surrogate in a pair is no kept byte. */
 const KEPT_BYTES = /[\udc80-\udcff]/gu
 const OTHER_CHARACTER = /[^\0-\x7f\udc80-\udcff]/u
 const REPLACEMENT = '\ufffd'
@@ -54,8 +57,8 @@ function detectEncoding(bytes: Uint8Array): Encoding {
     if (byte === 0) zeros[index % 2] = (zeros[index % 2] ?? 0) + 1
   }
   const [even = 0, odd = 0] = zeros
-  // Latin letters have zeros at one half of the positions; at the other half only a few letters
-  // have one.
+  // In UTF-16, a Latin letter has a zero byte always in the same place, the first or the second; in
+  // the other place only few characters have one.
   const isMostly = (one: number, other: number) => one > sample.length / 4 && other * 10 < one
   if (isMostly(odd, even)) return { name: 'utf-16le', isGuessed: true }
   if (isMostly(even, odd)) return { name: 'utf-16be', isGuessed: true }
@@ -70,8 +73,8 @@ export type DecodedPiece = {
 }
 
 /**
- * Yields the text without a byte order mark, one piece per chunk and one for the end. In UTF-16, what is no
- * character becomes U+FFFD.
+ * Yields the text without a byte order mark, one piece per chunk and one for the end. In UTF-16,
+ * code units that form no character become U+FFFD.
  */
 export async function* decode(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<DecodedPiece> {
   let encoding: Encoding | undefined
@@ -104,7 +107,10 @@ export function repairRecord(record: CsvRecord): { record: CsvRecord; damage?: R
   return { record: { ...record, cells }, damage: { isGuessed, replaced } }
 }
 
-/** Damage of a record in UTF-16, which is replaced already. */
+/**
+ * Returns the damage of a record in UTF-16, where the decoder has already replaced it by U+FFFD;
+ * undefined if nothing was damaged.
+ */
 export function findReplaced({ cells }: CsvRecord): RowDamage | undefined {
   let replaced = 0
   for (const { text } of cells) {

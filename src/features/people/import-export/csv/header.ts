@@ -45,9 +45,9 @@ export type Header = {
   columns: ReadonlyMap<string, readonly number[]>
   /** The first header of each field of data that the mapping does not name. */
   names: ReadonlyMap<string, string>
-  /** The columns of `subscribed` first. */
+  /** The columns that say who left; those of `subscribed` come first. */
   states: readonly StateColumn[]
-  /** Fields whose cells may be JSON objects of data, as other services export it. */
+  /** Fields whose cells may be JSON objects of data, as other services export them. */
   jsonFields: ReadonlySet<string>
   /** Whether the name of the file says that all of its people left. */
   isOfPeopleWhoLeft: boolean
@@ -64,7 +64,7 @@ export type Header = {
 
 export const MAX_COLUMNS = 1000
 
-/** One cell more than the maximum of columns, so that an excess is detected. */
+/** A record may have one cell more than `MAX_COLUMNS`, so that an excess is detected. */
 export const RECORD_LIMITS = { maxCells: MAX_COLUMNS + 1, maxLength: 256 * 1024 }
 
 /** The first columns of an export; all others are `data.<key>`. */

@@ -1,6 +1,7 @@
 /**
- * Data in one cell as a JSON object, as listmonk has in `attributes`: its keys are keys of the contact. Any other
- * text in such a column is a text. Null and empty texts change nothing, as empty cells do.
+ * Reads a cell with a JSON object of data, such as the column `attributes` of listmonk: the keys of
+ * the object become keys of the contact's data. Any other text in such a column stays a text. Null
+ * and empty texts change nothing, as empty cells do.
  */
 import { parseJsonText } from '../../../../base/json-text.ts'
 import { keyOf, shortenName } from './column-names.ts'
@@ -11,9 +12,9 @@ type ColumnScan = {
   /** The first keys of the objects so far. */
   keys: Set<string>
   hasObject: boolean
-  /** Whether a text begins as an object does. */
+  /** Whether some cell that is no object begins like one. */
   hasLikeObject: boolean
-  /** The lines of the texts. */
+  /** The lines of the cells that are no objects. */
   textLines: number[]
 }
 
@@ -23,9 +24,9 @@ export type JsonColumnScans = Map<string, ColumnScan>
 /** A column of objects that has other texts, with the lines of these. */
 type MixedColumn = { name: string; lines: number[] }
 
-/** Keys of a column that are listed. */
+/** The number of keys of a column that are listed. */
 const MAX_KEYS = 50
-/** Characters of a key in the list. */
+/** The number of characters of a key in the list. */
 const MAX_SHOWN_LENGTH = 60
 
 /** Adds the cells of a record. */
@@ -62,8 +63,8 @@ export function keysOfObjects(scan: JsonColumnScans, field: string): string[] | 
 }
 
 /**
- * Returns the columns of objects that have other texts. A column in which no text begins as an
- * object does is left out.
+ * Returns the columns with texts that are no objects, unless no text of the column is an object or
+ * begins like one.
  */
 export function findMixedColumns(
   scan: JsonColumnScans,

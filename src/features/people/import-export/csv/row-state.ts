@@ -1,7 +1,7 @@
 /**
- * The subscription state of a row. The first filled cell of `subscribed` decides alone; without
- * one, a sign in any other column that the person left unsubscribes, and counts as the person's
- * wish.
+ * The subscription state of a row. The first filled cell of `subscribed` decides alone. Without
+ * such a cell, the row unsubscribes if any other column says that the person left, and this counts
+ * as the person's wish.
  *
  * A scan of the file counts the words by which its columns say whether people get mail, so that an
  * unread word subscribes or unsubscribes no person.
@@ -21,8 +21,8 @@ import {
 type SeenState = { column: StateColumn; text: string; reading: StateReading }
 
 /**
- * `subscribed`: undefined if the row keeps the state of a contact. `hasLeft`, `getsMailElsewhere`: another
- * service says so.
+ * `subscribed`: undefined if the row keeps the state of a contact. `hasLeft`: another service says
+ * that the person left. `getsMailElsewhere`: another service says that the person gets mail.
  */
 type RowState = { subscribed: boolean | undefined; hasLeft: boolean; getsMailElsewhere: boolean }
 
@@ -31,17 +31,17 @@ type Count = { rows: number; reading: StateReading }
 type ColumnCounts = {
   kind: StateKind
   words: Map<string, Count>
-  /** The rows of further words, by their reading. */
+  /** The number of rows with further words, by the reading of the word. */
   others: Map<StateReading, number>
 }
 
 /** By the header of the column. */
 export type StateScan = Map<string, ColumnCounts>
 
-/** Words of a column that are counted one by one. */
+/** The number of words of a column that are counted one by one. */
 const MAX_WORDS = 20
 const MAX_WORD_LENGTH = 40
-/** Columns that the result and the warnings name. */
+/** The number of columns that the result and the warnings name. */
 const MAX_COLUMNS = 10
 
 export function readState(record: CsvRecord, header: Header): RowState {
@@ -130,7 +130,10 @@ function warningsOf(name: string, counts: ColumnCounts): string[] {
   ]
 }
 
-/** Whether a column such as `state` has nothing that says who left. */
+/**
+ * Whether a column such as `state` seems to be about something else, because no word in it says who
+ * left.
+ */
 function isOfOthers(name: string, { kind, words, others }: ColumnCounts): boolean {
   if (kind === 'likely') return false
   if ([...words.keys()].some(isWordOfLeaving)) return false

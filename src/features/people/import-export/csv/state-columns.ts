@@ -1,8 +1,9 @@
 /**
- * Columns in which other services say whether a person gets mail. A row with such a sign that the person left
- * never subscribes anybody; no sign subscribes a contact that exists. Only names and words that cannot mean
- * anything else count: `status` may be that of an order. Other words are named in a warning, with the way to
- * map the column.
+ * Columns in which other services say whether a person gets mail. The column `subscribed` decides
+ * alone. Any other such column unsubscribes the contact of its row if it says that the person left,
+ * and does not subscribe an existing contact if it says that the person gets mail. Only names and
+ * words that cannot mean anything else count: a `status` may be that of an order. A warning names
+ * other words, and says how to map the column.
  *
  * | kind           | example                    | the person left if the cell                            |
  * |----------------|----------------------------|--------------------------------------------------------|
@@ -13,13 +14,15 @@
  * | `status`       | `status`                   | has a word of those who left                           |
  * | `likely`       | `last unsub`, `abmelde-tag`| never: a warning names the column                      |
  *
- * Names and words are compared without case, blanks and punctuation. Only a `1` that stands alone is a word of
- * those who get mail: `-1`, `(1)` and `1%` are not, and no word after a minus is.
+ * Names and words are compared without case, blanks and punctuation. Only a `1` that stands alone
+ * is a word of those who get mail: `-1`, `(1)` and `1%` are not, and no word after a minus is.
  *
- * A name of the kind `left` may be in any language of the hosted pages (translated-names.ts). A name that has such a word
- * is `likely` one, but `Unsubscribe link expires` and `Abmeldefrist` have dates for everybody.
+ * A name of the kind `left` may be in any language of the hosted pages (translated-names.ts). A
+ * name with a word of leaving in it is of the kind `likely`, and only warned about:
+ * `Unsubscribe link expires` and `Abmeldefrist` have dates for everybody.
  *
- * `confirmed` is a flag beside columns of phpList. In other files it is read as a status, so a `no` is unknown.
+ * `confirmed` is a flag beside columns of phpList. In other files it is read as a status, so a `no`
+ * is unknown.
  */
 import { isLikeLeaving, isNameOfLeaving } from './translated-names.ts'
 
@@ -100,7 +103,8 @@ const FLAG_COLUMNS = simplified([
 ])
 
 /**
- * Columns of Mailchimp beside its times of leaving: the times say who left, these columns only why.
+ * Columns of Mailchimp that stand beside its times of leaving: the times say who left, and these
+ * columns only say why.
  */
 const EXPLAINING_COLUMNS = simplified([
   ...['UNSUB_CAMPAIGN_TITLE', 'UNSUB_CAMPAIGN_ID', 'UNSUB_REASON', 'UNSUB_REASON_OTHER'],
@@ -108,11 +112,17 @@ const EXPLAINING_COLUMNS = simplified([
 ])
 const TIMES_OF_LEAVING: readonly string[] = ['unsubtime', 'cleantime']
 
-/** Of phpList; elsewhere it may be an order or a date that is confirmed. */
+/** A column of phpList; in other files, an order or a date may be confirmed. */
 const CONFIRMED = 'confirmed'
-/** Columns of phpList that stand beside `confirmed`: in its tables. Its exports have labels. */
+/**
+ * Columns that stand beside `confirmed` in a dump of phpList's tables; its exports have labels
+ * instead.
+ */
 const PHPLIST_COLUMNS: readonly string[] = ['blacklisted', 'bouncecount', 'uniqid', 'htmlemail']
-/** Of phpList: whether the person confirmed by hand. People whom it imported did not. */
+/**
+ * A column of phpList that says whether the person confirmed by hand; people who were imported did
+ * not, so it says nothing about who left.
+ */
 const OPTED_IN = 'optedin'
 
 const STATUS_COLUMNS = simplified([
@@ -195,7 +205,10 @@ const OTHER_LEFT_WORDS = simplified([
   ],
 ])
 
-/** Columns of exports whose `status` is that of a subscription: of listmonk and of Keila. */
+/**
+ * The columns by which an export of listmonk or Keila is recognized: their `status` is that of a
+ * subscription.
+ */
 const EXPORTS: readonly (readonly string[])[] = [
   ['uuid', 'email', 'attributes', 'status'],
   ['email', 'firstname', 'lastname', 'status', 'externalid'],
@@ -248,13 +261,13 @@ function isChanged(text: string, word: string): boolean {
   return /^\p{Pd}/u.test(trimmed) || (/\d/.test(word) && trimmed !== word)
 }
 
-/** Whether a word is one that people use for people who do not get mail. */
+/** Whether a word commonly stands for people who do not get mail. */
 export function isWordOfLeaving(text: string): boolean {
   const word = simplify(text)
   return NO_WORDS.has(word) || LEFT_WORDS.has(word) || OTHER_LEFT_WORDS.has(word)
 }
 
-/** Returns a name or a word in the form in which they are compared. */
+/** Returns a name or a word in the form in which names and words are compared. */
 export function simplify(text: string): string {
   return text.toLowerCase().replaceAll(/[\s\p{P}_]/gu, '')
 }

@@ -144,7 +144,10 @@ const BEGINNINGS = [
   ],
 ].map(simplifyName)
 
-/** Names of a link to leave, which everybody has, and of other ways than email. */
+/**
+ * Names of columns that are filled for everybody, such as a link to unsubscribe, or that are about
+ * other channels than email.
+ */
 const OTHERS =
   /sms|whatsapp|push|phone|telefon|mobil|(?:url|uri|link|lien|token|hash|key|page|email|count|total|id)$/
 
@@ -162,7 +165,7 @@ export function isNameOfLeaving(header: string): boolean {
   return SIMPLIFIED_LEFT_NAMES.has(simplifyName(header))
 }
 
-/** Whether a header may be such a name. */
+/** Whether a header may be the name of a column that is filled for people who left. */
 export function isLikeLeaving(header: string): boolean {
   const name = simplifyName(header)
   return BEGINNINGS.some((begin) => name.includes(begin)) && !OTHERS.test(name)

@@ -51,8 +51,9 @@ export async function* writePieces<T>(
 }
 
 /**
- * Programs that trim would lose blanks around a text. Some programs also divide fields at
- * semicolons and tabs, after which the rest of a text could be a formula.
+ * A text with blanks around it is in quotes, because programs that trim would lose the blanks. Some
+ * programs also divide fields at semicolons and tabs, after which the rest of a text could be a
+ * formula.
  */
 const NEEDS_QUOTES = /[",;|\t\r\n]|^\s|\s$/
 

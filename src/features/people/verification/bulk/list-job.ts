@@ -42,10 +42,12 @@ type ListPayload = ListSelection & { projectId: string }
 
 export const LIST_JOB_KIND = 'verify-list'
 
-/** Addresses that one request may give. */
+/** The number of addresses that one request may give. */
 export const MAX_VERIFIED_ADDRESSES = 10_000
 
-/** Attempts of a job that fails, for instance because the database cannot be written. */
+/**
+ * The number of attempts of a job that fails, for instance because the database cannot be written.
+ */
 const MAX_ATTEMPTS = 5
 
 type StartDeps = Pick<Base, 'store' | 'now' | 'jobNotifier'>
@@ -57,7 +59,7 @@ type VerificationProgress = ListRange & { after: number; result: ListResult }
 /** Assesses a domain, once for all of its addresses. */
 type AssessOnce = (domain: string) => Promise<DomainAssessment>
 
-/** Domains whose assessment is cached while the job runs. */
+/** The number of domains whose assessment is cached while the job runs. */
 const MAX_CACHED = 50_000
 const SAVE_EVERY_MS = 2_000
 
@@ -67,7 +69,10 @@ type ListPage = {
   addresses: ListedAddress[]
   /** Number of ids without a contact. */
   missing: number
-  /** The position after the page: the number of its last contact, or the entries done so far. */
+  /**
+   * The position after the page: the number of its last contact or, for a list, the count of
+   * entries done so far.
+   */
   end: number
 }
 
@@ -97,9 +102,11 @@ const selectByIds = statement<{ id: string; address: string }>(
 type VerificationWalk = { after: number; last: number; excluded: ReadonlySet<string> }
 
 /**
- * Returns the id of the job. The condition is the unparsed one of the request.
- * @throws AppError VALIDATION_ERROR for an invalid condition; BAD_REQUEST for a condition that refers
- *   to an unknown segment; CONFLICT when the project has too many unfinished jobs of this kind
+ * Checks the selection and enqueues the job. Returns the id of the job. `condition` is the
+ * condition of the request, not parsed yet.
+ * @throws AppError VALIDATION_ERROR for an invalid condition; BAD_REQUEST for a condition that
+ *   refers to an unknown segment; CONFLICT when the project has too many unfinished jobs of this
+ *   kind
  */
 export async function startListVerification(
   deps: StartDeps,

@@ -1,4 +1,4 @@
-/** The result of a list, summed up page by page. */
+/** The result of verifying a list of addresses, summed up page by page. */
 import type { Verification } from '../../../../records/verification.ts'
 
 /** `unknown`: well formed, but the name servers of its domain gave no answer. */
@@ -13,7 +13,7 @@ export type VerifiedAddress = Omit<Verification, 'valid' | 'hasWebsite'> & {
 }
 
 type ListSummary = {
-  /** Addresses; each is valid, invalid or unknown. */
+  /** The number of addresses; each is valid, invalid or unknown. */
   total: number
   valid: number
   invalid: number
@@ -37,7 +37,7 @@ export type ListResult = ListSummary & {
    * that are invalid, unknown, mistyped or disposable. In the order of the list.
    */
   results: VerifiedAddress[]
-  /** How many more such addresses there are. */
+  /** In a longer list: the number of such addresses beyond the first `MAX_RESULTS`. */
   resultsOmitted: number
 }
 

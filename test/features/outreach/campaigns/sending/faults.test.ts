@@ -4,7 +4,7 @@ import type { Core } from '../../../../../src/core/core.ts'
 import { deleteCampaign } from '../../../../../src/features/outreach/campaigns/create-or-delete.ts'
 import {
   countSlots,
-  createRoom,
+  createQueueRoom,
   slotsOf,
 } from '../../../../../src/features/outreach/campaigns/sending/pace.ts'
 import { sendCampaign } from '../../../../../src/features/outreach/campaigns/sending/send.ts'
@@ -183,7 +183,7 @@ test('rows ahead: emails of a site that takes none do not count, up to ten times
     capacity: () => 1,
   } as unknown as Core['outbound']
   let ms = 0
-  const room = createRoom({ ...core, outbound }, () => ms)
+  const room = createQueueRoom({ ...core, outbound }, () => ms)
   assert.equal(await room.free(project.id), 100)
   room.took(project.id, 60)
   assert.equal(await room.free(project.id), 40)
@@ -219,7 +219,7 @@ test('rows ahead: emails of held domains are made up to ten times the bound', as
   const id = await addCampaign(core, project.id)
   await sendCampaign(core, { projectId: project.id, id })
   let ms = 0
-  const room = createRoom(core, () => ms)
+  const room = createQueueRoom(core, () => ms)
   assert.equal(await room.free(project.id), 10)
   for (const made of [10, 20, 30, 40, 50, 60, 70, 80, 90, 100]) {
     await runUntil(core, async () => (await emailsOf(core, id)).length >= made)

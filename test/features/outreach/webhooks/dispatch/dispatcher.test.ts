@@ -9,13 +9,13 @@ import {
 import {
   type DispatchResult,
   nextWidth,
-  type Task,
+  type RequestTask,
   type TaskKey,
   type TaskSource,
 } from '../../../../../src/features/outreach/webhooks/dispatch/tasks.ts'
 import { pause } from '../../../../pause.ts'
 
-type Row = Task & { line: string; dueAt: number | null }
+type Row = RequestTask & { line: string; dueAt: number | null }
 type Open = {
   row: Row
   signal: AbortSignal

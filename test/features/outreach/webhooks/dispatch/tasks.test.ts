@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
   createTaskLines,
-  MAX_BYTES,
-  type Task,
+  MAX_TASK_BYTES,
+  type RequestTask,
   type TaskLine,
   type TaskLines,
 } from '../../../../../src/features/outreach/webhooks/dispatch/tasks.ts'
@@ -12,18 +12,18 @@ const MB = 1024 * 1024
 
 /** A line with tasks; their requests take as much as given. */
 function fill(
-  lines: TaskLines<Task>,
+  lines: TaskLines<RequestTask>,
   key: string,
   sentBytes: number,
   projectId = key,
-): TaskLine<Task> {
+): TaskLine<RequestTask> {
   const line = lines.open({ id: key, projectId })
   const tasks = Array.from({ length: 20 }, (_, number) => ({ number, bytes: 1_000, sentBytes }))
   lines.addReady(line, tasks)
   return line
 }
 
-function startAll(lines: TaskLines<Task>) {
+function startAll(lines: TaskLines<RequestTask>) {
   const started = []
   for (let next = lines.startNext(); next !== undefined; next = lines.startNext())
     started.push(next)
@@ -31,11 +31,11 @@ function startAll(lines: TaskLines<Task>) {
 }
 
 test('a project whose requests hang leaves room for others, however many lines it has', () => {
-  const lines = createTaskLines<Task>()
+  const lines = createTaskLines<RequestTask>()
   for (let count = 0; count < 30; count += 1) fill(lines, `big ${count}`, 2 * MB, 'big')
   const big = startAll(lines)
   const held = big.reduce((sum, { task }) => sum + task.sentBytes, 0)
-  assert.ok(held <= MAX_BYTES / 2 && held >= MAX_BYTES / 4, String(held))
+  assert.ok(held <= MAX_TASK_BYTES / 2 && held >= MAX_TASK_BYTES / 4, String(held))
   const other = fill(lines, 'other', MB)
   assert.ok(lines.roomToRead(other) > 0)
   assert.equal(startAll(lines).length, 10)
@@ -46,7 +46,7 @@ test('a project whose requests hang leaves room for others, however many lines i
 })
 
 test('a project with nothing in flight may start a request, whatever others hold', () => {
-  const lines = createTaskLines<Task>()
+  const lines = createTaskLines<RequestTask>()
   for (let count = 0; count < 20; count += 1) fill(lines, `project ${count}`, 8 * MB)
   const before = startAll(lines)
   assert.equal(new Set(before.map(({ line }) => line.id)).size, 20)
@@ -59,14 +59,14 @@ test('a project with nothing in flight may start a request, whatever others hold
 })
 
 test('small requests are limited by their number only', () => {
-  const lines = createTaskLines<Task>()
+  const lines = createTaskLines<RequestTask>()
   fill(lines, 'a', 2_000)
   fill(lines, 'b', 2_000)
   assert.equal(startAll(lines).length, 20)
 })
 
 test('projects take turns, and so do the lines of a project; a line that may not start is passed over', () => {
-  const lines = createTaskLines<Task>()
+  const lines = createTaskLines<RequestTask>()
   const [slow] = [
     ...[fill(lines, 'a1', 1_000, 'a'), fill(lines, 'a2', 1_000, 'a')],
     ...[fill(lines, 'a3', 1_000, 'a'), fill(lines, 'b1', 1_000, 'b')],
@@ -82,7 +82,7 @@ test('projects take turns, and so do the lines of a project; a line that may not
 })
 
 test('a line whose tasks are dropped has no turn until it has others; no other loses its own', () => {
-  const lines = createTaskLines<Task>()
+  const lines = createTaskLines<RequestTask>()
   const line = fill(lines, 'a1', 1_000, 'a')
   fill(lines, 'a2', 1_000, 'a')
   fill(lines, 'b1', 1_000, 'b')

@@ -1,12 +1,14 @@
 /**
  * CONDITION: chooses a branch by the value of a field. `email.received` means mail of a person.
  *
- * The operators compare strictly: the text "1" does not equal the number 1. Texts compare case-sensitively, except
- * addresses. A missing value fulfils only `notExists`, and `equals` if null or nothing is expected. A value of a type
- * that the operator cannot judge fulfils neither the operator nor its opposite.
+ * The operators compare strictly: the text "1" does not equal the number 1. Texts compare
+ * case-sensitively, except addresses. A missing value fulfils only `notExists`, and `equals` if
+ * null or no value is expected. A value of a type that the operator cannot judge fulfils neither
+ * the operator nor its opposite.
  *
- * They agree with the filters of contact data (`conditions/data-filter.ts`), with three differences: operators on
- * numbers convert texts and booleans, `equals` takes dates as texts, and null may be expected.
+ * The operators agree with the filters of contact data (`conditions/data-filter.ts`), except for
+ * three differences: operators on numbers convert texts and booleans, `equals` takes dates as
+ * texts, and null may be expected.
  */
 import { isDeepStrictEqual } from 'node:util'
 import { type SQL, sql } from '../../../../../store/drizzle.ts'
@@ -17,12 +19,12 @@ import { isAutomaticRow } from '../../../../ground/conditions/automatic-mail.ts'
 import { type DataType, unfitTypes } from '../../../../ground/conditions/data-fit.ts'
 import { storedEventName } from '../../../../ground/conditions/field.ts'
 import { isKnownField, isNumericOperator } from '../../graph/condition-config.ts'
-import type { Graph } from '../../graph/graph.ts'
+import type { WorkflowGraph } from '../../graph/graph.ts'
 import type { ConditionConfig, ConditionOperator, StepOf } from '../../graph/step-config.ts'
-import type { StepCall, StepOutcome, Walker } from '../walk.ts'
+import type { StepCall, StepOutcome, WalkingExecution } from '../walk.ts'
 import { findEmailOfStep } from './send-email.ts'
 
-/** What the row of an email says of its events. */
+/** By event: the SQL condition by which the row of an email says that the event has happened. */
 const DONE: Readonly<Record<string, SQL>> = {
   'email.sent': sql`sent_at is not null`,
   'email.delivery': sql`delivered_at is not null`,
@@ -79,19 +81,22 @@ export async function branch(
   }
 }
 
-/** A field that does not exist has no answer, nor has the mail of a step that was deleted. */
-function hasAnswer({ field, stepId }: ConditionConfig, { steps }: Graph): boolean {
+/**
+ * Whether the condition can be answered: not if its field does not exist, or if it asks about the
+ * mail of a step that was deleted.
+ */
+function hasAnswer({ field, stepId }: ConditionConfig, { steps }: WorkflowGraph): boolean {
   return isKnownField(field) && (stepId === undefined || steps.has(stepId))
 }
 
 /**
- * Returns true if the contact has had the event, for a step or campaign with the email of that;
- * undefined otherwise.
+ * Returns true if the contact has had the event, and undefined otherwise. If the condition names a
+ * step or a campaign, only the event of its email counts.
  */
 async function hasHappened(
   tx: Tx,
   { field, stepId, campaignId }: ConditionConfig,
-  execution: Walker,
+  execution: WalkingExecution,
 ): Promise<true | undefined> {
   const name = storedEventName(field)
   if (stepId === undefined && campaignId === undefined) {
@@ -109,7 +114,10 @@ async function hasHappened(
 
 const MAX_SHOWN_LENGTH = 1_000
 
-/** Long values are cut: each step of each execution keeps its input. */
+/**
+ * Returns the value for the step's stored input. A long value is cut, because each step of each
+ * execution stores its input.
+ */
 function shown(value: unknown): unknown {
   if (value === undefined) return null
   if (typeof value !== 'string' && typeof value !== 'object') return value
@@ -128,7 +136,10 @@ export function chooseBranch(config: ConditionConfig, actual: unknown): string {
   return fitting?.id ?? branchOfNone(config)
 }
 
-/** Returns the branch of a question that has no answer. */
+/**
+ * Returns the branch that is taken when no comparison is fulfilled, or when the condition cannot be
+ * answered.
+ */
 function branchOfNone({ mode }: ConditionConfig): string {
   return mode === 'multi' ? 'default' : 'no'
 }
@@ -160,8 +171,8 @@ function isFulfilled(test: Test, given: unknown, isAddress: boolean): boolean {
 }
 
 /**
- * Whether the operator can judge the value. Operators on numbers judge any value: what is no number
- * becomes NaN, to which `compare` says no.
+ * Whether the operator can judge the value. Operators on numbers judge any value: a value that is
+ * no number becomes NaN, which fulfils no comparison.
  */
 function canJudge(operator: ConditionOperator, actual: unknown, value: unknown): boolean {
   if (isNumericOperator(operator)) return true
@@ -190,13 +201,13 @@ function compare(operator: NumericOperator, actual: number, expected: number): b
   }
 }
 
-/** A text contains a part; a list contains an element. */
+/** Whether a text contains `expected` as a part, or a list contains it as an element. */
 function doesContain(actual: unknown, expected: unknown): boolean {
   if (Array.isArray(actual)) return actual.includes(expected)
   return String(actual).includes(String(expected))
 }
 
-/** One of the elements is enough in a list. */
+/** Whether the value is one of the expected values. For a list, one such element is enough. */
 function isOneOf(actual: unknown, expected: unknown): boolean {
   const values = Array.isArray(expected) ? expected : []
   return Array.isArray(actual)
@@ -204,7 +215,10 @@ function isOneOf(actual: unknown, expected: unknown): boolean {
     : values.includes(actual)
 }
 
-/** NaN for what is no number: lists, objects, null and blank texts. */
+/**
+ * Converts a value to a number. A value that is no number becomes NaN, as do lists, objects, null
+ * and blank texts.
+ */
 function toNumber(value: unknown): number {
   if (typeof value === 'object') return Number.NaN
   return typeof value === 'string' && value.trim() === '' ? Number.NaN : Number(value)
@@ -216,9 +230,10 @@ function lowerCased(value: unknown): unknown {
 }
 
 /**
- * Returns the value of a field: `contact.email`, `contact.subscribed`, `data.<path>`, `contact.data.<path>`,
- * `event.<path>` or `workflow.<path>`; undefined for a missing value and for a field that does not exist. Paths have
- * dots and read own properties only; the rest of a path may also be a key that has dots.
+ * Returns the value of a field: `contact.email`, `contact.subscribed`, `data.<path>`,
+ * `contact.data.<path>`, `event.<path>` or `workflow.<path>`; undefined for a missing value and for
+ * a field that does not exist. The parts of a path are separated by dots, and name own properties
+ * only. A key may contain dots itself: then the rest of the path is this key.
  */
 export function fieldValue({ contact, context }: FieldScope, field: string): unknown {
   if (field === 'contact.email') return contact.address

@@ -4,9 +4,10 @@
  * becomes a row that says so, and the execution goes on. A template or a sender that is missing fails
  * the step, and so does a limit of the project; the execution can be retried.
  *
- * An answer is the mail of a workflow on `email.received` to the sender of the message that started it. All mail of
- * one execution is one answer, so a workflow of several emails goes through. Mail to other addresses is no answer,
- * nor is a suppressed or failed email. An answer beyond `answersPerDay` of the trigger is skipped.
+ * In a workflow that `email.received` starts, mail to the sender of the received message is an
+ * answer. All mail of one execution counts as one answer, so that a workflow may send several
+ * emails. Mail to another address is no answer, and a suppressed or failed email is none either. An
+ * answer beyond the trigger's `answersPerDay` is skipped.
  */
 import { DAY_MS, formatInstant } from '../../../../../base/clock.ts'
 import { AppError } from '../../../../../base/errors.ts'
@@ -30,15 +31,18 @@ import { RESERVED_KEYS } from '../../../../people/contacts/write/data.ts'
 import { hasLeft } from '../../../../people/wishes/wishes.ts'
 import { receivedOptionsOf } from '../../definition/trigger.ts'
 import type { StepOf } from '../../graph/step-config.ts'
-import type { StepCall, StepOutcome, Walker } from '../walk.ts'
+import type { StepCall, StepOutcome, WalkingExecution } from '../walk.ts'
 
 export type SendEmailDeps = AcceptDeps & Pick<Base, 'directory' | 'store'>
 type SendCall = StepCall<StepOf<'SEND_EMAIL'>>
 
-/** The plans of a turn by their templates, or why there is none. */
+/** Returns the plan of a turn for a template, or the error because of which there is no plan. */
 type TemplatePlans = (templateId: string) => Promise<TemplatePlan | AppError>
 
-/** Counts the answers; reads the emails of the contact, and the execution of each. */
+/**
+ * Counts the answers to the contact. Reads the emails of the contact, and the execution of each
+ * email.
+ */
 const countAnswers = statement<{ answers: number }>(
   () => sql`select count(distinct execution.number) as answers from emails
     join workflow_executions as execution on execution.id = emails.workflow_execution_id
@@ -115,8 +119,9 @@ export async function sendEmail(
 }
 
 /**
- * Returns why mail to an address that the step names is not wanted there. Only that address counts,
- * also if it is the contact's: whether the project unsubscribed the contact does not matter.
+ * Returns why mail to an address that the step names is not wanted there; undefined if it may be
+ * sent. Only the wishes of this address count, even if it is the contact's own: whether the project
+ * unsubscribed the contact does not matter.
  */
 async function findRefusalOfNamed(
   tx: Tx,
@@ -133,7 +138,7 @@ async function findRefusalOfNamed(
 
 /**
  * Returns why the mail would be one answer too many to the sender of the message that started the
- * execution.
+ * execution; undefined if it is not.
  */
 async function findWithheldAnswer(
   tx: Tx,
@@ -143,7 +148,7 @@ async function findWithheldAnswer(
     workflow,
     at,
   }: Omit<SendInput, 'call' | 'plans'> & {
-    execution: Walker
+    execution: WalkingExecution
     recipient: ParsedAddress
   },
 ): Promise<string | undefined> {
@@ -163,8 +168,8 @@ function recipientOf({ step, execution }: SendCall): ParsedAddress | undefined {
   )
 }
 
-/** Returns the keys of the context as variables, and the whole context as `event`. */
-function variablesOf({ context }: Pick<Walker, 'context'>): Record<string, unknown> {
+/** Returns the variables from the context: its keys, and the whole context as `event`. */
+function variablesOf({ context }: Pick<WalkingExecution, 'context'>): Record<string, unknown> {
   if (context === null) return {}
   const own = Object.entries(context).filter(([key]) => !RESERVED_KEYS.has(key))
   return { ...Object.fromEntries(own), event: context }
@@ -175,10 +180,10 @@ function refusalOf(error: unknown): AppError {
   throw error
 }
 
-/** Returns why the answer is withheld; undefined if it may be sent. */
+/** Returns the reason for which an answer is withheld; undefined if it may be sent. */
 async function findWithheld(
   tx: Tx,
-  { number, contact }: Walker,
+  { number, contact }: WalkingExecution,
   { workflowId, perDay, at }: { workflowId: string; perDay: number; at: number },
 ): Promise<string | undefined> {
   const { id: contactId, address: recipient } = contact
@@ -198,10 +203,10 @@ const findEmail = statement<{ id: string }>(
       and step.step_id = ${parameter('stepId')}`,
 )
 
-/** The email that an execution sent at a step; undefined before, and if the walk did not pass there. */
+/** Finds the email that an execution sent at a step; undefined if it has sent none there. */
 export async function findEmailOfStep(
   tx: Tx,
-  { number, emailIds }: Walker,
+  { number, emailIds }: WalkingExecution,
   stepId: string,
 ): Promise<string | undefined> {
   const own = emailIds.get(stepId)

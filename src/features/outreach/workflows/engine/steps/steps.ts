@@ -3,8 +3,9 @@
  *
  * DELAY: the execution goes on after a span of minutes, hours or days.
  *
- * WEBHOOK: leaves a row in `workflow_requests`. `requests/` makes the request outside the transaction and writes its
- * end into the row of the step, where this step finds it.
+ * WEBHOOK: leaves a row in `workflow_requests`. `requests/` makes the request outside the
+ * transaction and writes its result into the row of the step, where the step finds it when it is
+ * resumed.
  *
  * UPDATE_CONTACT: merges keys into the data of the contact, and may set `subscribed`. It never
  * subscribes a person who left. Texts in the values are templates (`step-values.ts`).
@@ -29,7 +30,7 @@ import type {
 import type { TurnKey, WorkflowNotifier } from '../../notifier.ts'
 import { type AskedValues, hasTemplates, isOf, type StepValues } from '../step-values.ts'
 import type { TurnChanges } from '../turn-changes.ts'
-import { NOW, type OpenStep, type StepCall, type StepOutcome, type Steps } from '../walk.ts'
+import { DUE_AT_ONCE, type OpenStep, type StepCall, type StepOutcome, type Steps } from '../walk.ts'
 import { branch } from './condition.ts'
 import { createTemplatePlans, type SendEmailDeps, sendEmail } from './send-email.ts'
 import { beginWait, resumeWait } from './wait-for-event.ts'
@@ -66,7 +67,7 @@ const insertRequest = statement((db) =>
       dueAt: parameter('dueAt'),
     })
     .onConflictDoUpdate({
-      // A row may be left by a step that failed by a fault of the program, and is tried again.
+      // A row may be left over: the step failed by a fault of the program, and is now tried again.
       target: workflowRequests.executionNumber,
       set: {
         stepId: parameter('stepId'),
@@ -135,7 +136,7 @@ function beginDelay({ step: { config } }: StepCall<StepOf<'DELAY'>>, at: number)
   return { kind: 'waits', dueAt, scheduledFor: dueAt, output: describeDelay(config, dueAt) }
 }
 
-/** Lets an execution that is woken too early sleep on. */
+/** Ends the delay, or lets an execution that was woken too early sleep on. */
 function resumeDelay(
   { step: { config } }: StepCall<StepOf<'DELAY'>>,
   { scheduledFor }: OpenStep,
@@ -163,9 +164,9 @@ async function beginWebhook(
     stepId: step.id,
     stepExecutionId,
     ordinal: execution.ordinal,
-    dueAt: NOW,
+    dueAt: DUE_AT_ONCE,
   })
-  tx.afterCommit(() => workflowNotifier.notify({ kind: 'request', dueAt: NOW, ...key }))
+  tx.afterCommit(() => workflowNotifier.notify({ kind: 'request', dueAt: DUE_AT_ONCE, ...key }))
   return { kind: 'waits', dueAt: null }
 }
 
@@ -240,7 +241,8 @@ function findRendered(
   const facts = { contact: { id, address, subscribed, data }, context: execution.context, values }
   const place = { executionNumber: execution.number, ordinal: execution.ordinal }
   const found = stepValues.find({ workflowId, ...place })
-  // A wait that follows begins where the walk that asked was, so that no event is missed.
+  // A wait after this step begins at the event of the walk that asked for the values, so that no
+  // event in between is missed.
   execution.eventSeq ??= found?.asked.eventSeq ?? null
   if (found !== undefined && isOf(found, facts)) return found.values
   ask({ ...facts, ...place, eventSeq: execution.eventSeq })

@@ -1,7 +1,7 @@
 /**
- * WAIT_FOR_EVENT. Event and timeout race, and this step, in its transaction, decides for
- * one of them. An event that came after the wait began wins, also if the follower of events has not
- * read it yet when the timeout is due.
+ * WAIT_FOR_EVENT: waits until an event comes or the timeout is over. The step decides between the
+ * two in its transaction. An event that came after the wait began wins, even if the handler of
+ * events has not read it yet when the timeout is due.
  *
  * A wait that is reached without a pause begins with the event that led to it: the one that started the
  * execution, or that ended the wait before. Otherwise it begins when it is reached.
@@ -17,12 +17,12 @@ import { isAutomaticRow } from '../../../../ground/conditions/automatic-mail.ts'
 import { storedEventName } from '../../../../ground/conditions/field.ts'
 import { readEventContexts } from '../../../../ground/events/context.ts'
 import type { StepOf } from '../../graph/step-config.ts'
-import type { OpenStep, StepCall, StepOutcome, Walker } from '../walk.ts'
+import type { OpenStep, StepCall, StepOutcome, WalkingExecution } from '../walk.ts'
 import { findEmailOfStep } from './send-email.ts'
 
 type WaitCall = StepCall<StepOf<'WAIT_FOR_EVENT'>>
 
-/** How far the clock may go back while an execution waits. */
+/** How far the clock may go back while an execution waits, without an event being missed. */
 const CLOCK_STEP_MS = 2 * DAY_MS
 
 const findNewest = statement<{ seq: number }>(
@@ -42,7 +42,7 @@ const insertWait = statement((db) =>
       includesAutomatic: parameter('includesAutomatic'),
     })
     .onConflictDoUpdate({
-      // A row may be left by a step that failed by a fault of the program, and is tried again.
+      // A row may be left over: the step failed by a fault of the program, and is now tried again.
       target: workflowWaits.executionNumber,
       set: {
         eventName: parameter('eventName'),
@@ -73,8 +73,8 @@ const findEvent = statement((db) =>
 )
 
 /**
- * Finds the first event after a place. `emailId`: null for any email. `since`: bounds what is read;
- * the sequence decides.
+ * Finds the first event after the number `afterSeq`. `emailId`: null for any email. `since`: limits
+ * how many events are read; only `afterSeq` decides which event counts.
  */
 const findFirstAfter = statement((db) =>
   db
@@ -93,8 +93,8 @@ const findFirstAfter = statement((db) =>
 )
 
 /**
- * The first open or click of mail to another person than the contact, whose event names no contact. The row
- * of the email has its instant.
+ * Finds the first open or click of mail to another person than the contact. The event names no
+ * contact, so it is found by its instant in the row of the email.
  */
 const findFirstOfOther = statement((db) =>
   db
@@ -127,7 +127,7 @@ export async function beginWait(
     includesAutomatic: includeAutomatic,
     afterSeq: execution.eventSeq ?? (await tx.find(findNewest))?.seq ?? 0,
   }
-  // The event may have come between the one that led here and this transaction.
+  // The awaited event may have come after the event that led here, but before this transaction.
   const early =
     execution.eventSeq === null
       ? undefined
@@ -166,7 +166,7 @@ export async function resumeWait(
 
 type Wait = Omit<typeof workflowWaits.$inferSelect, 'workflowId'>
 
-/** `event`: undefined if it was deleted meanwhile; it came all the same. */
+/** Ends the wait because the event came. `event`: undefined if the event was deleted meanwhile. */
 async function ended(
   tx: Tx,
   {
@@ -174,7 +174,7 @@ async function ended(
     eventName,
     event,
     at,
-  }: { execution: Walker; eventName: string; event: EventRow | undefined; at: number },
+  }: { execution: WalkingExecution; eventName: string; event: EventRow | undefined; at: number },
 ): Promise<StepOutcome> {
   const contextOf = await readEventContexts(tx, event === undefined ? [] : [event])
   const eventData = event === undefined ? {} : contextOf(event)
