@@ -1,10 +1,11 @@
 /**
  * The composition root: builds all parts, starts them in order, and stops them (`app/stops.ts`).
  *
- * Start: the server's lock, the database, the fence of a database that is older than it was, sandbox sink
- * and delivery threads; then the listeners, HTTP before mail; then the queue, the loops of the areas, the
- * jobs and the reader of inbound mail. So a start that fails, for example because a port is taken, has
- * claimed nothing. Mail and requests that arrive before the loops start are on disk and wait for them.
+ * Start: the server's lock, the database, the fence of a database that has become older,
+ * sandbox sink and delivery threads; then the listeners, HTTP before mail; then the queue, the loops of the
+ * areas, the jobs and the reader of inbound mail. So a start that fails, for example because a port is
+ * taken, has claimed nothing. Mail and requests that arrive before the loops start are on disk and wait for
+ * them.
  */
 import { prepareDelivery } from './app/delivery.ts'
 import { listen, type Ready } from './app/listen.ts'
@@ -66,12 +67,12 @@ async function start(config: Config, options: AppOptions, stops: Stops): Promise
   await startLoops(core, stops)
   await startRunningJobs(core, stops)
   await startReading(core, stops)
-  // Last, so that credentials are made only when they will be shown.
+  // The credentials are made last, so that they are made only if they will be shown.
   const sandbox = config.delivery.mode === 'sandbox' ? await prepareSandbox(base) : null
   return { ready, sandbox, writes: base.store.writes, stop: () => stopAll(stops) }
 }
 
-/** Takes the server's lock and opens the database. */
+/** Takes the server's lock, then opens the database. */
 async function open(
   config: Config,
   { log, ...options }: AppOptions,
@@ -79,13 +80,13 @@ async function open(
 ): Promise<OpenCore> {
   await prepareDataDir(config)
   const nativeBinding = nativeBindingPath(config.dataDir)
-  // Comes before anything opens the database, because opening it makes a new log.
+  // The look comes before anything opens the database, because opening it makes a new log.
   lookForLog(config.database.file, nativeBinding)
   const lock = await takeServeLock(config.database.file, { log, nativeBinding })
   stops.parts.push(async () => lock.release())
   const base = await openCore(config, { log, ...options, watch: true })
   stops.parts.push(base.close)
-  // Comes before anything acts, because an older database is fenced.
+  // The watch starts before anything acts, because it fences an older database.
   stops.parts.push((await startGenerationWatch(base)).stop)
   const unwatchClock = watchClock(base)
   const endCollection = startIdleCollection()

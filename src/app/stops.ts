@@ -7,9 +7,9 @@
 
 /** The time for a stop; unfinished work is put back. */
 const STOP_WITHIN_MS = 8_500
-/** The part of it in which HTTP still accepts requests. */
+/** The part of `STOP_WITHIN_MS` in which HTTP still accepts requests. */
 const WORK_WITHIN_MS = 7_000
-/** The least grace for each part, even the last. */
+/** The least grace that each part gets, even the last part. */
 const LEAST_GRACE_MS = 500
 
 export type Stop = (graceMs: number) => Promise<unknown>

@@ -54,7 +54,7 @@ export function parseInstant(text: string): { at: number; isDay: boolean } | und
   return Number.isNaN(at) ? undefined : { at, isDay: false }
 }
 
-/** As `parseInstant`; undefined for a text that says its time zone, too. */
+/** Parses an instant as `parseInstant` does, but returns undefined for a text with a time zone. */
 export function parseZoneless(text: string): { at: number; isDay: boolean } | undefined {
   const [, day, , offset] = INSTANT.exec(text) ?? []
   return day === undefined || offset !== undefined ? undefined : parseInstant(text)
@@ -75,7 +75,10 @@ function parseMailDate(text: string): { at: number; isDay: boolean } | undefined
   return Number.isNaN(at) ? undefined : { at, isDay: false }
 }
 
-/** Of a day as YYYY-MM-DD; undefined if there is none: `Date.parse` reads 30 February as 2 March. */
+/**
+ * The midnight (UTC) of a day as YYYY-MM-DD; undefined if there is no such day: `Date.parse` reads 30
+ * February as 2 March.
+ */
 function midnightOf(day: string): number | undefined {
   const midnight = Date.parse(`${day}T00:00:00Z`)
   const isDay = !Number.isNaN(midnight) && formatInstant(midnight).startsWith(day)
@@ -87,7 +90,7 @@ export function formatSecond(at: number): string {
   return `${formatInstant(at).slice(0, -'.000Z'.length).replace('T', ' ')}Z`
 }
 
-/** As `formatInstant`; null stays null. */
+/** Formats an instant as `formatInstant` does; null stays null. */
 export function formatOptionalInstant(at: number | null): string | null {
   return at === null ? null : formatInstant(at)
 }

@@ -23,17 +23,17 @@ export type Counters = {
   /** `labels`: a value for each label of the counter. A `count` of 0 begins a line. */
   add(name: CounterName, labels?: CounterLabels, count?: number): void
   lines(name: CounterName): { labels: CounterLabels; count: number }[]
-  /** `value`: of the histogram's label, if it has one. Others are not counted. */
+  /** `value`: the value of the histogram's label, if it has one. An unknown value is not counted. */
   observe(name: HistogramName, durationMs: number, value?: string): void
-  /** One line for each value of the label, also for those without observations. */
+  /** One line for each value of the histogram's label, even for a value without observations. */
   histogramLines(name: HistogramName): HistogramLine[]
 }
 
 export type HistogramLine = {
   value: string
-  /** In seconds; the last bucket, without a bound, is not among them. */
+  /** The upper bounds of the buckets, in seconds. The last bucket has no bound. */
   bounds: readonly number[]
-  /** How many observations were in each bucket, and beyond the last bound. */
+  /** How many observations are in each bucket, the last one (without a bound) included. */
   counts: readonly number[]
   sumSeconds: number
 }
@@ -57,7 +57,10 @@ export function createCounters(): Counters {
   }
 }
 
-/** A line for every combination of the values; one without labels if there are none. */
+/**
+ * Returns a line for every combination of the labels' values; one without labels if the counter has no
+ * values.
+ */
 function startingLines(values: CounterText['labels']): Lines {
   const lines = { labelNames: Object.keys(values), byKey: new Map<string, CounterLine>() }
   const combinations = Object.entries(values).reduce<CounterLabels[]>(

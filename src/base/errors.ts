@@ -8,7 +8,7 @@
  */
 type ErrorMeaning = { status: number; smtp: string; suggestion?: string }
 
-const MEANINGS = {
+const ERROR_MEANINGS = {
   UNAUTHORIZED: { status: 401, smtp: '535 5.7.8', suggestion: 'Log in and try again.' },
   MISSING_AUTH: {
     status: 401,
@@ -101,16 +101,16 @@ const MEANINGS = {
   EXTERNAL_SERVICE_ERROR: { status: 503, smtp: '451 4.4.3', suggestion: 'Try again in a moment.' },
 } as const satisfies Record<string, ErrorMeaning>
 
-type ErrorCode = keyof typeof MEANINGS
+type ErrorCode = keyof typeof ERROR_MEANINGS
 
-export const ERROR_CODES: readonly string[] = Object.keys(MEANINGS)
+export const ERROR_CODES: readonly string[] = Object.keys(ERROR_MEANINGS)
 
 /** One invalid field: its dot path, a text for people, a code for programs. */
 export type FieldError = { field: string; message: string; code: string; received?: unknown }
 
 /** A warning about a field: the request took effect without it, or not as it was meant. */
 export type FieldWarning = {
-  /** Dot path. */
+  /** The dot path of the field. */
   field: string
   message: string
   /** The name or the change that was probably meant. */
@@ -122,11 +122,14 @@ export type UnknownName = {
   /** The path of the object that has the name. */
   path: readonly string[]
   name: string
-  /** The names that it could have. */
+  /** The names that are known at that place. */
   known: readonly string[]
-  /** Null, false, 0, or an empty text or list: how programs write an absent option. */
+  /**
+   * Whether the value is null, false, 0, or an empty text or list: programs write an absent option in this
+   * way.
+   */
   isEmpty?: boolean
-  /** In place of `There is no such field`. */
+  /** The text that replaces `There is no such field`. */
   text?: string
 }
 
@@ -161,7 +164,7 @@ export class AppError extends Error {
 
   constructor(code: ErrorCode, publicText: string, context: ErrorContext = {}) {
     super(publicText, context.cause === undefined ? undefined : { cause: context.cause })
-    const meaning: ErrorMeaning = MEANINGS[code]
+    const meaning: ErrorMeaning = ERROR_MEANINGS[code]
     this.code = code
     this.status = context.status ?? meaning.status
     this.smtp = context.smtp ?? meaning.smtp
@@ -185,10 +188,10 @@ export function isInvalid(error: unknown): error is AppError {
   return error instanceof AppError && error.code === 'VALIDATION_ERROR'
 }
 
-/** Characters of the text of a refusal, which the request log keeps. */
+/** The most characters of the text of a refusal, which the request log keeps. */
 const MAX_FAULT_LENGTH = 300
 
-/** One line: a field may be a name of the request's own. */
+/** Returns one line: a field may have a name from the request, with any characters. */
 function firstFault([first]: readonly FieldError[]): string {
   if (first === undefined) return 'The request is not valid.'
   const { field, message } = first
@@ -212,12 +215,12 @@ export function wrongTypeText(expected: string, received: string): string {
   return `Expected ${expected}, received ${received}`
 }
 
-/** The same for a field that must be given: a missing one is `Required`. */
+/** The text of `invalid_type` for a required field: `Required` if the field is missing. */
 export function wrongOrMissingText(expected: string, received: string): string {
   return received === 'undefined' ? 'Required' : wrongTypeText(expected, received)
 }
 
-/** `invalid` for a single field. */
+/** Makes the error of `invalid` with a single field. */
 export function invalidField(field: string, code: string, message: string): AppError {
   return invalid([{ field, message, code }])
 }

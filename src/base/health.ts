@@ -23,7 +23,7 @@ type HealthReason = { cause: HealthCause; reason: string }
 export type Health = {
   /** Sets the reason of a cause, one sentence for operators; null clears it. */
   set(cause: HealthCause, reason: string | null): void
-  /** Oldest first. */
+  /** All current reasons, the oldest first. */
   reasons(): HealthReason[]
 }
 

@@ -1,6 +1,6 @@
 /**
- * HMAC-SHA-256 (RFC 2104), one character per octet. Two plain hashes take node:crypto a third of the
- * time of one Hmac object.
+ * HMAC-SHA-256 (RFC 2104) as a text with one character per octet. Two plain hashes take node:crypto a third
+ * of the time of one Hmac object.
  */
 import { hash, KeyObject } from 'node:crypto'
 

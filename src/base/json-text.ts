@@ -22,7 +22,7 @@ function newMarker(): string {
   return randomBytes(9).toString('base64')
 }
 
-/** As `JSON.parse`. @throws SyntaxError */
+/** Parses JSON as `JSON.parse` does. @throws SyntaxError */
 export function parseJsonText(text: string): unknown {
   const names = text.includes('\\') ? findEscapedNames(text) : []
   if (names.length === 0) return JSON.parse(text)
@@ -50,7 +50,10 @@ export function isDeeperThan(value: unknown, levels: number): boolean {
   return levels === 0 || Object.values(value).some((part) => isDeeperThan(part, levels - 1))
 }
 
-/** The places of names that have an escape, without their quotes. For invalid JSON they mean nothing. */
+/**
+ * The places of the names that have an escape, without their quotes. The places mean nothing if the JSON is
+ * invalid.
+ */
 function findEscapedNames(text: string): { from: number; to: number }[] {
   const found: { from: number; to: number }[] = []
   for (let from = text.indexOf('"') + 1; from > 0; ) {
@@ -82,7 +85,10 @@ function isName(text: string, from: number): boolean {
   return text.charCodeAt(at) === COLON
 }
 
-/** Replaces each object that lacks names. Without recursion, because a value may be deeper than the stack. */
+/**
+ * Puts the names that were cut out back into their objects. Works without recursion, because a value may be
+ * deeper than the stack.
+ */
 function setNames(root: unknown, cut: readonly string[]): unknown {
   const top: Record<string, unknown> = { root }
   const waiting = [top]
@@ -98,7 +104,7 @@ function setNames(root: unknown, cut: readonly string[]): unknown {
   return top.root
 }
 
-/** The same object if it lacks no name. */
+/** Returns the object with the names that were cut out of it; the same object if it lacks none. */
 function withNames(
   value: Record<string, unknown>,
   cut: readonly string[],

@@ -124,7 +124,10 @@ function unbuffered(out: DestinationStream): Lines {
   return { write: (line) => out.write(line), flush: () => undefined }
 }
 
-/** A terminal that was closed takes no more lines (EIO, EPIPE), and a server that stops goes on without. */
+/**
+ * Standard error for the log. Errors of a closed terminal (EIO, EPIPE) are ignored, so that a server can
+ * still stop in order.
+ */
 function standardError(): DestinationStream {
   const out = destination({ fd: 2, sync: true })
   out.on('error', (error: NodeJS.ErrnoException) => {
@@ -161,7 +164,7 @@ function gather(out: DestinationStream): Lines {
 type LogCall = Parameters<LogFn>
 
 function createLimiter(elapsed: () => number, onLeftOut: () => void) {
-  /** In the order of writing. */
+  /** When the last line of each cause was written, in the order of writing. */
   const lines = new Map<string, { writtenAt: number; leftOut: number }>()
 
   function forgetOldest(): void {
@@ -228,7 +231,7 @@ function causeText(value: unknown): string {
     .replace(/[0-9a-f]{8}-[0-9a-f-]{27}|\d+/g, '#')
 }
 
-/** Texts stay as they are: much of the program logs the message of an error. */
+/** Shows an error. A text stays as it is: much of the program logs the message of an error. */
 function showError(value: unknown): unknown {
   if (!(value instanceof Error)) return value
   const chain = causesOf(value)
@@ -262,7 +265,7 @@ function rootOf(error: Error): Error {
   return causesOf(error).at(-1) ?? error
 }
 
-/** The error, its cause, the cause's cause. */
+/** An error, its cause, the cause of its cause, and so on. */
 function causesOf(error: Error): Error[] {
   const chain = [error]
   for (let next = error.cause; next instanceof Error; next = next.cause) {

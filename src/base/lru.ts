@@ -3,16 +3,16 @@ import { LRUCache } from 'lru-cache'
 export type Lru<Value extends {}> = LRUCache<string, Value>
 
 type LruOptions<Value> = {
-  /** What an entry counts: a positive integer. 1 by default. */
+  /** How much an entry counts towards `max`: a positive integer; 1 if absent. */
   sizeOf?: (value: Value, key: string) => number
-  /** After this time an entry is forgotten. */
+  /** An entry is forgotten this long after it was set. */
   ttlMs?: number
 }
 
 /**
- * A map that forgets the entries whose last use is longest ago. `max`: entries, or the sum of what `sizeOf`
- * counts. The memory grows with the entries: `max` of lru-cache would allocate for all of them at once,
- * which takes 17 ms for 100,000.
+ * A map that forgets the entries whose last use is longest ago. `max`: the number of entries, or the sum of
+ * their `sizeOf`. The memory grows with the entries: `max` of lru-cache would allocate for all of them at
+ * once, which takes 17 ms for 100,000.
  */
 export function createLru<Value extends {}>(
   max: number,

@@ -144,10 +144,10 @@ export type HistogramText = {
   boundsMs: readonly number[]
 }
 
-/** Work on this machine. */
-const LOCAL_MS = [0.25, 0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, SECOND_MS, 5 * SECOND_MS]
-/** Conversations with other machines. */
-const REMOTE_MS = [10, 50, 100, 250, 500, ...[1, 2.5, 5, 10, 30, 60, 300].map(seconds)]
+/** Bounds of buckets (ms) for work on this machine. */
+const LOCAL_BOUNDS_MS = [0.25, 0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, SECOND_MS, 5 * SECOND_MS]
+/** Bounds of buckets (ms) for conversations with other machines. */
+const REMOTE_BOUNDS_MS = [10, 50, 100, 250, 500, ...[1, 2.5, 5, 10, 30, 60, 300].map(seconds)]
 const STEP_MS = [1, 10, 100, SECOND_MS, 10 * SECOND_MS]
 const DELIVERY_MS = [
   ...[0.1, 0.5, 1, 5, 15].map(seconds),
@@ -160,7 +160,7 @@ export const HISTOGRAM_TEXTS = {
     help: 'Time until a request to send was durable: from its arrival (api), or from the end of its message (submission)',
     label: 'source',
     values: ['api', 'submission'],
-    boundsMs: LOCAL_MS,
+    boundsMs: LOCAL_BOUNDS_MS,
   },
   pillarbox_delivery_duration_seconds: {
     help: 'Time from the acceptance of an email until a receiver or the smarthost took it, by class of the queue',
@@ -172,7 +172,7 @@ export const HISTOGRAM_TEXTS = {
     help: 'Duration of the attempts to deliver emails, by outcome',
     label: 'outcome',
     values: ATTEMPT_OUTCOMES,
-    boundsMs: REMOTE_MS,
+    boundsMs: REMOTE_BOUNDS_MS,
   },
   pillarbox_attempt_step_duration_seconds: {
     help: 'Duration of the steps of attempts',
@@ -184,31 +184,31 @@ export const HISTOGRAM_TEXTS = {
     help: 'Duration of a write of the queue: a claim of due emails, or the outcomes of attempts',
     label: 'batch',
     values: ['claim', 'outcomes'],
-    boundsMs: LOCAL_MS,
+    boundsMs: LOCAL_BOUNDS_MS,
   },
   pillarbox_commit_duration_seconds: {
     help: 'Duration of a group commit, from its first write until it was durable',
     label: null,
     values: [''],
-    boundsMs: LOCAL_MS,
+    boundsMs: LOCAL_BOUNDS_MS,
   },
   pillarbox_write_wait_seconds: {
     help: 'How long each group commit began after one of its writes was due',
     label: null,
     values: [''],
-    boundsMs: LOCAL_MS,
+    boundsMs: LOCAL_BOUNDS_MS,
   },
   pillarbox_checkpoint_duration_seconds: {
     help: 'Duration of a checkpoint, which copies the write-ahead log into the database',
     label: null,
     values: [''],
-    boundsMs: LOCAL_MS,
+    boundsMs: LOCAL_BOUNDS_MS,
   },
   pillarbox_webhook_attempt_duration_seconds: {
     help: 'Duration of the attempts to deliver webhooks',
     label: null,
     values: [''],
-    boundsMs: REMOTE_MS,
+    boundsMs: REMOTE_BOUNDS_MS,
   },
 } as const satisfies Record<string, HistogramText>
 

@@ -8,7 +8,7 @@ export const TRANSACTIONAL_CLASS = 1 satisfies QueueClass
 export const WORKFLOW_CLASS = 5 satisfies QueueClass
 export const CAMPAIGN_CLASS = 10 satisfies QueueClass
 
-/** The most urgent first. */
+/** All classes, the most urgent first. */
 export const QUEUE_CLASSES: readonly QueueClass[] = [
   TRANSACTIONAL_CLASS,
   WORKFLOW_CLASS,

@@ -23,7 +23,7 @@ const PRIVATE_FIELD =
 /** `code` is that of an error or a reply, unless it is one of a second factor. */
 const ERROR_CODE = /^([A-Z][A-Z0-9_]*|\d{3}( \d\.\d{1,3}\.\d{1,3})?|\d\.\d{1,3}\.\d{1,3})$/
 
-/** Most values: short words, numbers, UUIDs. */
+/** Texts that hold no secret: short words, numbers, UUIDs. Most values are such texts. */
 const HARMLESS = /^([a-z0-9 .,-]{1,20}|[0-9a-f]{8}-[0-9a-f-]{27})$/i
 
 /** Most addresses, in small letters: no part is as long as a secret, and none begins like a web token. */
@@ -43,7 +43,7 @@ const RUN = /[\w-]{24}[\w-]*/g
 const LONG_WORD = /[A-Za-z0-9]{24}[A-Za-z0-9]*/g
 const MIXED_LENGTH = 32
 const MIXED_SHARE = 0.25
-/** RFC 5321 section 4.5.3.1.1 */
+/** A quoted local part has at most 64 octets (RFC 5321 section 4.5.3.1.1). */
 const QUOTED_LOCAL_PART = /"(?:[^"\\\r\n]|\\.){0,64}"@/g
 /**
  * Each run is taken as a whole, also without an `@` after it: a search for one from every character would

@@ -3,7 +3,7 @@ import type { LogLevel } from '../base/log.ts'
 
 export type ListenAddress = {
   host: string
-  /** 0: any free port. */
+  /** The number of the port; 0: any free port. */
   port: number
   /** Implicit TLS (`tls://`). */
   isTls: boolean
@@ -12,7 +12,7 @@ export type ListenAddress = {
 /** `port`: null when the default applies. */
 export type HostAndPort = { host: string; port: number | null }
 
-/** `isOrdered`: one file with both, which the server orders by ACME; it may not exist yet. */
+/** `isOrdered`: both are in one file, which the server orders by ACME and which may not exist yet. */
 export type TlsFiles = { certFile: string; keyFile: string; isOrdered?: boolean }
 
 /** How certificates are ordered (RFC 8555). */
@@ -22,11 +22,14 @@ export type AcmeConfig = {
   caFile: string | null
   /** External account binding (RFC 8555 section 7.3.4). */
   eab: { kid: string; hmacKey: string } | null
-  /** A-labels; at least one. */
+  /** The names that certificates are ordered for: A-labels; at least one. */
   domains: readonly string[]
   /** The addresses where challenges are answered; empty: at `http.listen` only. */
   listen: readonly ListenAddress[]
-  /** Absolute. Holds the account's key, the certificate with its key, and the state of orders. */
+  /**
+   * The absolute path of a folder with the account's key, the certificate with its key, and the state of
+   * orders.
+   */
   folder: string
 }
 
@@ -39,7 +42,7 @@ export type RelayConfig = {
 }
 
 export type BillingConfig = {
-  /** Emails in a month of all projects of an owner without a subscription together. */
+  /** How many emails all projects of an owner without a subscription may send together in a month. */
   freeEmails: number
   stripeSecretKey: string
   stripeWebhookSecret: string
@@ -80,19 +83,19 @@ export type SecurityConfig = {
   minEmails: number
   percent: { bounce: { week: Levels; all: Levels }; complaint: { week: Levels; all: Levels } }
   counts: CountLevels
-  /** For projects younger than 30 days. */
+  /** The limits for projects younger than 30 days. */
   youngCounts: CountLevels
 }
 
 export type Config = {
   /** Absolute path of the configuration file; null without one. */
   file: string | null
-  /** Without a trailing slash. */
+  /** The URL of the server as clients see it, without a trailing slash. */
   baseUrl: string
-  /** Null: generated and stored in `dataDir`. */
+  /** The secret that keys are derived from; null: it is generated and stored in `dataDir`. */
   secret: string | null
   secretPrevious: string | null
-  /** Absolute. */
+  /** The absolute path of the data folder. */
   dataDir: string
   http: {
     listen: ListenAddress
@@ -126,8 +129,9 @@ export type Config = {
     relay: RelayConfig | null
   }
   /**
-   * `servers`: `address` or `address:port`; empty: the servers of the system. `canary`: A-labels of domains
-   * that certainly exist, "no such domain" is believed only while one of them resolves; empty: always.
+   * `servers`: `address` or `address:port`; empty: the servers of the system. `canary`: domains (A-labels)
+   * that certainly exist: "no such domain" is believed only while one of them resolves; empty: "no such
+   * domain" is always believed.
    */
   dns: { servers: readonly string[]; canary: readonly string[] }
   inbound: {
@@ -141,10 +145,10 @@ export type Config = {
   sns: { topicArns: readonly string[] }
   accounts: AccountsConfig
   campaigns: {
-    /** 0: no bound. */
+    /** The most rows that are made ahead of delivery; 0: no limit. */
     rowsAhead: number
     brakeMinimum: number
-    /** Percentages; 0: never. */
+    /** The percentages from which the brake pauses a campaign; 0: it never does. */
     brakeHardBounces: number
     brakeRefusals: number
     brakeComplaints: number
@@ -175,7 +179,7 @@ export type Config = {
     /** Null: the server makes no backups by itself. */
     everyMs: number | null
     keep: number
-    /** Absolute. Not null if `everyMs` is not. */
+    /** The absolute path of the folder for backups; null only if `everyMs` is null. */
     dir: string | null
     /** 0: no limit. */
     minFreeBytes: number

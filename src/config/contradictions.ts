@@ -2,7 +2,7 @@
 import { MINUTE_MS } from '../base/clock.ts'
 import { isCertifiable, isOrderedFor } from './certificates/ordered.ts'
 import type { ListenAddress } from './config.ts'
-import { describeFound, type Problem } from './problems.ts'
+import { type ConfigProblem, describeFound } from './problems.ts'
 import type { SettingKey, SettingValues } from './settings.ts'
 import { formatDuration } from './values/durations.ts'
 import { formatListenAddress, isLoopbackHost } from './values/listen-address.ts'
@@ -15,11 +15,11 @@ type Rule = {
   check(values: SettingValues): Contradiction[]
 }
 
-/** `isBroken`: whether the value of a key is invalid. */
+/** `isBroken` tells whether the value of a key is invalid. */
 export function findContradictions(
   values: SettingValues,
   isBroken: (key: SettingKey) => boolean,
-): Problem[] {
+): ConfigProblem[] {
   const usable = rules.filter(({ keys }) => !keys.some(isBroken))
   return usable.flatMap((rule) => rule.check(values)).map((one) => ({ ...one, where: null }))
 }

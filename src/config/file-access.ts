@@ -1,6 +1,6 @@
 /**
- * Who may not use a file, in words: the user's name, the folder that stops the user, and whose the files of
- * the server are. Users that the system does not list are named by their number.
+ * Describes in words why a file cannot be used: who the user is, which folder stops the user, and who owns
+ * the files of the server. Users that the system does not list are named by their number.
  */
 import { readFileSync, type Stats, statSync } from 'node:fs'
 import { userInfo } from 'node:os'
@@ -15,7 +15,7 @@ export function isRefused(error: unknown): boolean {
   return hasCode(error, 'EACCES') || hasCode(error, 'EPERM')
 }
 
-/** `the user pillarbox`: the one that this process acts as. */
+/** The user that this process acts as, in words: `the user pillarbox`. */
 export function presentUser(): string {
   const uid = process.geteuid?.()
   return uid === undefined ? `the user ${userInfo().username}` : `the user ${userName(uid)}`
@@ -72,7 +72,7 @@ function findObstacle(file: string): { path: string; uid: number } {
   return findObstacle(parent)
 }
 
-/** Undefined for a file that is not there or that is out of reach. */
+/** Returns the facts of a file; undefined if the file does not exist or cannot be reached. */
 export function statOf(file: string): Stats | undefined {
   try {
     return statSync(file, { throwIfNoEntry: false })

@@ -30,7 +30,7 @@ type KeyPurpose =
 type KeysOfPurpose = readonly [current: KeyObject, ...previous: KeyObject[]]
 
 export type Keyring = {
-  /** The current key first. */
+  /** The keys of a purpose, the current key first. */
   keys(purpose: KeyPurpose): KeysOfPurpose
   /** Encrypts a text for the database (AES-256-GCM). */
   seal(text: string): string
@@ -97,7 +97,7 @@ function createAddressDigests(): AddressDigests {
       last = undefined
     },
     addressDigest(projectId, address) {
-      // One statement may ask twice for one recipient.
+      // The last digest is kept, because one statement may ask twice for the same recipient.
       if (last?.address === address && last.projectId === projectId) return last.digest
       const digest = mac(`address\n${projectId}\n${address}`, ADDRESS_DIGEST_OCTETS)
       last = { projectId, address, digest }

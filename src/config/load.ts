@@ -10,10 +10,10 @@ import { checkCertificates } from './certificates/check.ts'
 import { defaultDomains } from './certificates/ordered.ts'
 import type { Config } from './config.ts'
 import { findContradictions } from './contradictions.ts'
-import { type Origins, takeEffect } from './layers/effective.ts'
+import { type SettingOrigins, takeEffect } from './layers/effective.ts'
 import { type FileSearch, readConfigFile, readToml } from './layers/file.ts'
-import { type GivenValue, type Layer, unknownKey } from './layers/given.ts'
-import { ConfigError, type Problem } from './problems.ts'
+import { type ConfigLayer, type GivenValue, unknownKey } from './layers/given.ts'
+import { ConfigError, type ConfigProblem } from './problems.ts'
 import {
   isSettingKey,
   type SettingKey,
@@ -30,19 +30,19 @@ export type LoadOptions = FileSearch & {
   checksCertificates?: boolean
 }
 
-export type Loaded = {
+export type LoadedConfig = {
   config: Config
   /** The effective value of every key, with defaults and absolute paths. */
   values: SettingValues
-  origins: Origins
+  origins: SettingOrigins
 }
 
 type ConfigText = { file: string; text: string }
 
 const RELAY_PORTS = { starttls: 587, implicit: 465, none: 25 }
-const PREFIX = 'PILLARBOX_'
+const VARIABLE_PREFIX = 'PILLARBOX_'
 /** Not a setting: the sandbox's welcome text uses this variable for the secret key. */
-const API_KEY_VARIABLE = `${PREFIX}KEY`
+const API_KEY_VARIABLE = `${VARIABLE_PREFIX}KEY`
 
 /** @throws ConfigError with every problem */
 export function loadConfig(options: LoadOptions): Config {
@@ -50,21 +50,21 @@ export function loadConfig(options: LoadOptions): Config {
 }
 
 /** `loadConfig` with the value and the origin of every key. @throws ConfigError */
-export function loadSettings(options: LoadOptions): Loaded {
+export function loadSettings(options: LoadOptions): LoadedConfig {
   return loadFound(readConfigFile(options), options)
 }
 
 /**
- * The configuration of a file with this text, which need not exist; of the file alone, without the environment.
- * @throws ConfigError
+ * Loads the text of a file, which need not exist, as the only configuration: the environment does not
+ * count. @throws ConfigError
  */
 export function loadText(found: ConfigText): Config {
   const options = { env: {}, cwd: path.dirname(found.file), checksCertificates: false }
   return loadFound(found, options).config
 }
 
-/** The problems of `loadText`. */
-export function findProblems(found: ConfigText): readonly Problem[] {
+/** Returns the problems for which `loadText` would throw. */
+export function findProblems(found: ConfigText): readonly ConfigProblem[] {
   try {
     loadText(found)
     return []
@@ -74,9 +74,9 @@ export function findProblems(found: ConfigText): readonly Problem[] {
   }
 }
 
-function loadFound(found: ConfigText | null, options: LoadOptions): Loaded {
+function loadFound(found: ConfigText | null, options: LoadOptions): LoadedConfig {
   const folder = found === null ? options.cwd : path.dirname(found.file)
-  const layers: Layer[] = [readEnvironment(options.env)]
+  const layers: ConfigLayer[] = [readEnvironment(options.env)]
   if (found !== null) layers.push(readToml(found))
   const { values: given, origins, problems } = takeEffect(layers, folder)
   const values = deriveValues(given, folder)
@@ -141,12 +141,13 @@ function chooseSubmissionTls(values: SettingValues) {
  * Reads settings from the environment: `delivery.mode` is PILLARBOX_DELIVERY__MODE. A list is
  * separated by commas or written as a JSON array.
  */
-function readEnvironment(env: NodeJS.ProcessEnv): Layer {
+function readEnvironment(env: NodeJS.ProcessEnv): ConfigLayer {
   const given = new Map<string, GivenValue>()
-  const problems: Problem[] = []
+  const problems: ConfigProblem[] = []
   for (const [name, text] of Object.entries(env)) {
-    if (!name.startsWith(PREFIX) || name === API_KEY_VARIABLE || text === undefined) continue
-    const key = name.slice(PREFIX.length).toLowerCase().replaceAll('__', '.')
+    if (!name.startsWith(VARIABLE_PREFIX) || name === API_KEY_VARIABLE || text === undefined)
+      continue
+    const key = name.slice(VARIABLE_PREFIX.length).toLowerCase().replaceAll('__', '.')
     if (name !== variableOf(key)) problems.push(unknownVariable(key, name))
     else if (isSettingKey(key)) {
       given.set(key, { value: settingOf(key).kind.fromText(text), where: name })
@@ -157,10 +158,10 @@ function readEnvironment(env: NodeJS.ProcessEnv): Layer {
 }
 
 export function variableOf(key: string): string {
-  return PREFIX + key.toUpperCase().replaceAll('.', '__')
+  return VARIABLE_PREFIX + key.toUpperCase().replaceAll('.', '__')
 }
 
-function unknownVariable(key: string, name: string): Problem {
+function unknownVariable(key: string, name: string): ConfigProblem {
   const { meant, ...problem } = unknownKey(key, 'environment')
   const named = { ...problem, key: name }
   return meant === undefined ? named : { ...named, meant: variableOf(meant) }

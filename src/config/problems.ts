@@ -1,6 +1,6 @@
 /** Problems of a configuration, each with the expected value. A ConfigError holds all of them. */
 
-export type Problem = {
+export type ConfigProblem = {
   /** Dotted, as in the file: `delivery.relay.host`. */
   key: string
   found: string
@@ -18,15 +18,15 @@ const MAX_FOUND_LENGTH = 200
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
   readonly code = 'INVALID_CONFIGURATION'
-  readonly problems: readonly Problem[]
+  readonly problems: readonly ConfigProblem[]
 
-  constructor(problems: readonly Problem[], options?: ErrorOptions) {
+  constructor(problems: readonly ConfigProblem[], options?: ErrorOptions) {
     super(`The configuration cannot be used.\n${problems.map(formatProblem).join('\n')}`, options)
     this.problems = problems
   }
 }
 
-function formatProblem({ key, found, expected, where, meant, remedy }: Problem): string {
+function formatProblem({ key, found, expected, where, meant, remedy }: ConfigProblem): string {
   const place = where === null ? '' : ` (${where})`
   const guess = meant === undefined ? '' : `; did you mean ${meant}?`
   const advice = remedy === undefined ? '' : `; ${remedy}`

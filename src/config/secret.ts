@@ -37,7 +37,7 @@ export async function loadSecret(config: Pick<Config, 'secret' | 'dataDir'>): Pr
   }
 }
 
-/** Undefined when the file does not exist. */
+/** Reads the stored secret; undefined when its file does not exist. */
 async function readSecret(file: string): Promise<string | undefined> {
   const text = await readFile(file, 'utf8').catch((error: unknown) => {
     if (hasCode(error, 'ENOENT')) return undefined

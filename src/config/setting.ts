@@ -1,9 +1,9 @@
 /** A key of the configuration. `settings.ts` has all of them. */
-import type { Kind, TomlValue } from './values/kinds.ts'
+import type { SettingKind, TomlValue } from './values/kinds.ts'
 
 export type Setting<T> = {
-  kind: Kind<T>
-  /** As in the file; null for a key that is not set. */
+  kind: SettingKind<T>
+  /** The default as a configuration file has it; null if the key is not set by default. */
   default: TomlValue | null
   description: string
   /** An example for a key without a default. */
@@ -12,17 +12,21 @@ export type Setting<T> = {
   otherwise?: string
 }
 
-export function setting<T>(of: Kind<T>, byDefault: TomlValue, description: string): Setting<T> {
+export function setting<T>(
+  of: SettingKind<T>,
+  byDefault: TomlValue,
+  description: string,
+): Setting<T> {
   return { kind: of, default: byDefault, description }
 }
 
 /** A key that may stay unset. */
 export function optional<T>(
-  of: Kind<T>,
+  of: SettingKind<T>,
   description: string,
   more: { example?: TomlValue; otherwise?: string } = {},
 ): Setting<T | null> {
-  const kindOrNull: Kind<T | null> = {
+  const kindOrNull: SettingKind<T | null> = {
     ...of,
     show: (value) => (value === null ? '' : of.show(value)),
   }

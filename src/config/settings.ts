@@ -523,7 +523,7 @@ const settings = {
 
 export type SettingKey = keyof typeof settings
 
-/** The value of every key; paths as they were given. */
+/** The value of every key; paths are as the file or the environment gave them. */
 export type SettingValues = {
   [Key in SettingKey]: (typeof settings)[Key] extends Setting<infer T> ? T : never
 }

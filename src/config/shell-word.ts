@@ -12,7 +12,10 @@ export function quoteWord(word: string): string {
   return isPlain ? word : `'${word.replaceAll("'", "'\\''")}'`
 }
 
-/** Words of an operand, such as an address: after `--` if it could be taken for an option. */
+/**
+ * The words by which a command gets an operand, such as an address: `--` comes first if the operand could
+ * be taken for an option.
+ */
 export function operand(word: string): string[] {
   return word.startsWith('-') ? ['--', word] : [word]
 }

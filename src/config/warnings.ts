@@ -5,12 +5,12 @@ import path from 'node:path'
 import { hasCode } from '../base/errors.ts'
 import { describeOrdered } from './certificates/ordered.ts'
 import type { Config } from './config.ts'
-import type { Loaded } from './load.ts'
+import type { LoadedConfig } from './load.ts'
 import { settingKeys, settingOf } from './settings.ts'
 import { isLoopbackHost } from './values/listen-address.ts'
 
-/** One sentence each. */
-export function listWarnings(loaded: Loaded): string[] {
+/** Returns the warnings, one sentence each. */
+export function listWarnings(loaded: LoadedConfig): string[] {
   const { config } = loaded
   return [
     ...warnOfMode(config),
@@ -112,7 +112,7 @@ function warnOfLimits({ limits }: Config): string[] {
 }
 
 /** Windows has no file modes. */
-function warnOfFiles({ config, origins }: Loaded): string[] {
+function warnOfFiles({ config, origins }: LoadedConfig): string[] {
   if (process.platform === 'win32') return []
   const secretsIn = new Set(
     settingKeys.filter((key) => settingOf(key).kind.isSecret).map((key) => origins.get(key)),
@@ -130,7 +130,10 @@ function warnOfFiles({ config, origins }: Loaded): string[] {
   return warnings
 }
 
-/** False for a `name` that is no path: secrets may come from environment variables. */
+/**
+ * Whether a file has one of the mode bits. False for a `name` that is no path: secrets may come from
+ * environment variables.
+ */
 function hasMode(name: string, bits: number): boolean {
   if (!path.isAbsolute(name)) return false
   try {

@@ -1,4 +1,4 @@
-/** Joins what the eight areas hand in. They stand in their order: each may import those before it. */
+/** Joins what the eight areas hand in. Here the areas have their order: each may import the areas before it. */
 import { ground } from '../features/ground/area.ts'
 import { startLazyReader, startUrgentReader } from '../features/ground/events/readers.ts'
 import type { Area, AreaJob, Duties } from '../features/ground/manifest/area.ts'

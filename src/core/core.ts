@@ -42,9 +42,9 @@ export type Core = Base & {
   loginQueue: LoginQueue
   /** Where planned requests wait for their transaction. */
   acceptQueue: AcceptQueue
-  /** Where contacts that clients write wait for theirs. */
+  /** Where contacts that clients write wait for their transaction. */
   contactQueue: ContactQueue
-  /** Where events of clients wait for theirs. */
+  /** Where events of clients wait for their transaction. */
   eventQueue: EventQueue
   /** The idempotency keys of requests in flight. */
   reservedKeys: ReservedKeys

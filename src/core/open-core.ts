@@ -60,7 +60,7 @@ export type OpenOptions = {
   certificatePollMs?: number | undefined
   /** Called while a large database is migrated. */
   onMigration?: StoreOptions['onMigration'] | undefined
-  /** See `StoreOptions`. Without `watch`, scans run in this thread if absent. */
+  /** As in `StoreOptions`. If absent and nothing is watched, scans run in the calling thread. */
   createThread?: StoreOptions['createThread']
   connect?: StoreOptions['connect']
 }

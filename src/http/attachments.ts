@@ -1,4 +1,6 @@
-/** Attachments of a send request. Contents are checked as base64 and not decoded. */
+/**
+ * The attachments of a send request. Their contents are checked to be base64, and are not decoded.
+ */
 import { setImmediate } from 'node:timers/promises'
 import mime from 'mime'
 import { z } from 'zod'

@@ -1,7 +1,7 @@
 /**
- * Reads the preferences of a request (RFC 7240): names in any case, values as tokens or quoted strings. If a
- * name is repeated, the first one counts (section 2). Members that are no preference are passed over; nothing
- * is read after a quoted string that does not end.
+ * Reads the preferences of a request (RFC 7240): names in any case, values as tokens or quoted
+ * strings. If a name is repeated, the first one counts (section 2). Members that are no preference
+ * are skipped. A quoted string without an end stops the reading.
  */
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 

@@ -43,7 +43,7 @@ type Request = {
 type ReadRequest<Query, Body> = {
   query: Query
   body: Body
-  /** The names that the body should not have; the answer has warnings of them. */
+  /** The warnings of names that the body should not have; they go into the answer. */
   unknownNames: readonly FieldWarning[]
 }
 
@@ -194,7 +194,7 @@ function placeOf({ field, suggestion }: FieldWarning): string {
   return parent === '' ? name : `${parent}.${name}`
 }
 
-/** Whether the body has no such field at its top level. */
+/** Whether the body has no field of this name at its top level. */
 function isAbsent(given: unknown, name: string): boolean {
   return name !== '' && !name.includes('.') && !Object.hasOwn(Object(given), name)
 }

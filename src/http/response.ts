@@ -16,7 +16,7 @@ export type HttpResponse = {
   headers: Readonly<Record<string, string>>
   /** The value that a JSON body was made from. */
   value?: unknown
-  /** The body has the warnings of the call already, in a list of its own. */
+  /** The body already has the warnings of the call, in a list of its own. */
   hasWarnings?: true
   /**
    * Bytes that the body keeps in memory until its end. By default the length of a complete body, and the
@@ -167,7 +167,10 @@ async function sendBody(
   }
 }
 
-/** Octets in pieces, so that a client that takes them slowly has one piece in the buffers of its connection. */
+/**
+ * Yields octets in pieces, so that a slow client has only one piece in the buffers of its
+ * connection.
+ */
 export async function* piecesOfOctets(octets: Uint8Array): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < octets.length; at += PIECE_BYTES)
     yield octets.subarray(at, at + PIECE_BYTES)
@@ -182,7 +185,8 @@ function abandon(iterator: AsyncIterator<Uint8Array>): void {
 
 /**
  * Gives Node the fields as one list, because each field that is set on its own is checked, copied and checked again.
- * @throws TypeError for a value that no header field may have; another head can be written then
+ * @throws TypeError for a value that no header field may have; after that another head can still be
+ * written
  */
 function writeHead(
   outgoing: ServerResponse,

@@ -1,11 +1,14 @@
-/** What `/openapi.json` and `/docs` show of an operation beside its schemas: its responses and an example. */
+/**
+ * The documentation of an operation beside its schemas, for `/openapi.json` and `/docs`: its
+ * responses and an example.
+ */
 import type { z } from 'zod'
 
 export type ResponseDoc = {
   description: string
   schema?: z.ZodType
   contentType?: string
-  /** Clients that prefer CSV get the same as a table (`exchange/table.ts`). */
+  /** Clients that prefer CSV get the response as a table (`exchange/table.ts`). */
   isTableToo?: boolean
   /** Descriptions of header fields, by name. */
   headers?: Readonly<Record<string, string>>
@@ -20,7 +23,7 @@ export type OperationExample = {
   /** Parameters of the path, by name. */
   params?: Readonly<Record<string, string>>
   query?: Readonly<Record<string, string>>
-  /** The JSON body, or the fields of a form with its file as text. */
+  /** The JSON body, or the fields of a form. The file of a form is given as text. */
   request?: unknown
   status: number
   /** JSON or a text; absent when the response has no body. */

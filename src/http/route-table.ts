@@ -394,14 +394,17 @@ export const ROUTES: readonly RouteRow[] = [
   ['GET', '/docs/:file', 'anyone', docs.showFile],
 ]
 
-/** The routes of the table, in its order. */
+/** Creates the routes of the table, in the order of the table. */
 export function createRoutes(deps: Omit<RouteDeps, 'listRoutes'>): Route[] {
   const shared: RouteDeps = { ...deps, listRoutes: () => routes }
   const routes = ROUTES.map((row) => toRoute(row, shared))
   return routes
 }
 
-/** Each row pairs callers with an operation that takes them. */
+/**
+ * Creates the route of a row. The type `RouteRow` makes sure that the operation takes the callers
+ * of its row.
+ */
 function toRoute([method, path, callers, create]: RouteRow, shared: RouteDeps): Route {
   if (callers === 'anyone') return openRoute({ method, path }, create(shared))
   if (callers === 'operator or monitor') {

@@ -34,7 +34,7 @@ import type { NameRules } from './unknown-names.ts'
 export const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 export type Method = (typeof METHODS)[number]
 
-/** A request as a route gets it from the exchange. */
+/** A request in the form in which a route gets it from the exchange. */
 export type RawCall = {
   requestId: string
   /** Epoch milliseconds. */
@@ -99,7 +99,7 @@ type MemberCall<Query, Body> = CallBy<MemberCaller, Query, Body> & {
 
 type Shape<Query, Body> = {
   tag: string
-  /** What the operations of the tag are about; one of them says it. */
+  /** The description of the tag; one operation of the tag gives it. */
   tagText?: string
   summary: string
   description?: string
@@ -114,7 +114,7 @@ type Shape<Query, Body> = {
   /** The body is an HTML form, and `body` the schema of its fields. */
   takesForm?: boolean
   /**
-   * The handler reads the body from `stream`; these are its content type and schema for the
+   * The handler reads the body from `stream`. `contentType`, `schema`: of the body, for the
    * description. `isKept`: the handler keeps the whole body in memory, which takes its share of the
    * memory for bodies.
    */
@@ -125,8 +125,8 @@ type Shape<Query, Body> = {
   maxBodyBytes?: number
   takesIdempotencyKey?: boolean
   /**
-   * Memory for the answer; the request waits for it before the handler runs. A record needs its largest size,
-   * a list LIST_ANSWER_BYTES. Without `answerBytes` the answer must be short.
+   * Memory for the answer; the request waits for it before the handler runs. For a record this is
+   * its largest size, for a list LIST_ANSWER_BYTES. Without `answerBytes` the answer must be short.
    */
   answerBytes?: number
   /** How many such requests may wait for memory; without limits any number waits. */
@@ -186,7 +186,7 @@ export type Route = Omit<Operation<RawCall>, 'growsDisk' | 'isRead' | 'run'> & {
   isRead: boolean
   /** The operation takes no body. If a body comes, it is read only to warn of the names in it. */
   expectsNoBody: boolean
-  /** Whether answers of more than 1 KB are compressed for clients that accept it. */
+  /** Whether answers of more than 1 KB are compressed for clients that accept compression. */
   isCompressed: boolean
   run(call: RawCall): Promise<HttpResponse>
 }
@@ -316,8 +316,8 @@ export function callerRoute(
 }
 
 /**
- * Whether a client may send a body by mistake: the method takes one elsewhere, and this operation declares
- * none. Hidden routes are left out, because no client would see their warnings.
+ * Whether a client may send a body by mistake: this operation takes no body, but other operations
+ * with the same method do. Hidden routes are left out, because no client would see their warnings.
  */
 function isWithoutBody(
   { method }: Endpoint,

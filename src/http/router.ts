@@ -101,7 +101,7 @@ function namesId(name: string): boolean {
   return NAMES_ID.test(name)
 }
 
-/** The URL in its normal form. */
+/** Returns the URL of a target in its normal form; undefined if it is none. */
 function toUrl(target: string, host: string): string | undefined {
   const [path = ''] = target.split('?', 1)
   if (path.includes('\\')) return undefined

@@ -45,7 +45,7 @@ export type NameRules = {
   isInAnswer?: boolean
 }
 
-/** The unknown names of one request: those to warn of, and those to refuse. */
+/** The unknown names of one request. `ignored`: names to warn of. `refused`: names to refuse. */
 export type NamesFound = { ignored: FieldWarning[]; refused: FieldError[] }
 
 /** `find` looks at a body before or after its validation, `findKept` at an answer. */
@@ -93,8 +93,8 @@ export function createNameCheck(
 }
 
 /**
- * All names of a body that the operation does not take. Those that the record shows are named too, because
- * the operation sets none of them.
+ * Finds all names of a body that the operation does not take. Names that the record shows are
+ * included, because the operation sets none of them.
  */
 function findStrayNames(given: unknown, isStrict: boolean): NamesFound {
   if (given === undefined) return NOTHING
@@ -231,13 +231,16 @@ function nearest(
   return ofOthers[closest] ?? undefined
 }
 
-/** Whether another service has a field of this name, and this API nothing like it. */
+/** Whether another service has a field of this name, and this API has no such field. */
 export function hasNoMeaning(field: string, { aliases = {} }: NameRules): boolean {
   const none = Object.keys(aliases).filter((name) => aliases[name] === null)
   return none.some((name) => plain(name) === plain(field))
 }
 
-/** `segment_id`, `Segment-Id` and `segmentId` are one name. */
+/**
+ * Returns the form of a name for comparisons, in which `segment_id`, `Segment-Id` and `segmentId`
+ * are equal.
+ */
 function plain(name: string): string {
   return shown(name).replaceAll(/[_-]/g, '').toLowerCase()
 }

@@ -81,9 +81,9 @@ function toFieldErrors(issue: Issue, prefix: readonly PropertyKey[]): FieldError
 }
 
 /**
- * The errors of the alternative that the client probably meant: the only one whose type matches the
- * value. If no type matches, the error is one `invalid_type`, or one `invalid_union` if the schema
- * has its own message for such values.
+ * Returns the errors of the alternative that the client probably meant, which is the only
+ * alternative whose type matches the value. If no type matches, the error is one `invalid_type`, or
+ * one `invalid_union` if the schema has its own message for such values.
  */
 function unionErrors(
   issue: z.core.$ZodIssueInvalidUnion,
@@ -99,7 +99,7 @@ function unionErrors(
     return meant.flatMap((inner) => toFieldErrors(inner, path))
   }
   if (issue.errors.length > 0 && others.length > 0) {
-    // Several alternatives have the type of the value, and none takes it.
+    // Several alternatives have the type of the value, but none accepts the value.
     const isOwn = issue.message !== DEFAULT_TEXT
     const message = isOwn ? issue.message : (meant?.[0]?.message ?? DEFAULT_TEXT)
     return [{ field, message: shortened(message, MAX_SHOWN_TEXT), code: 'invalid_union' }]

@@ -32,7 +32,10 @@ export const CONTACT_DATA_TEXTS: WeakTexts = {
   ownNames: RESERVED_KEYS,
 }
 
-/** Without texts of the caller, the warnings are those for a request that renders templates. */
+/**
+ * Finds data without effect. If the caller gives no texts, the warnings speak of a request that
+ * renders templates.
+ */
 export function findWeakData(
   data: unknown,
   { otherType = NO_VARIABLES, ownName = OWN_VALUE, ownNames = IN_TEMPLATES }: WeakTexts = {},

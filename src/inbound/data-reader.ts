@@ -15,7 +15,10 @@ type DataReader = {
   read(chunk: Buffer): { content: Buffer; rest: Buffer | undefined }
 }
 
-/** In a line; after a CR; at the start of a line; after a dot there; after the CR of that dot. */
+/**
+ * `start`: at the start of a line. `dot`: after a dot there. `dot-cr`: after a CR behind that dot. `cr`:
+ * after any other CR. `text`: anywhere else.
+ */
 type LineState = 'text' | 'cr' | 'start' | 'dot' | 'dot-cr'
 
 const CR = 0x0d
@@ -30,7 +33,7 @@ export function createDataReader(): DataReader {
         state = stateAfter(chunk, state)
         return { content: chunk, rest: undefined }
       }
-      // One octet more, for a CR that was held back at the end of the previous chunk.
+      // One octet more than the chunk, for a CR that was held back at the end of the previous chunk.
       const content = Buffer.allocUnsafe(chunk.length + 1)
       let size = 0
       for (let index = 0; index < chunk.length; index += 1) {

@@ -16,7 +16,7 @@ import { SMTPConnection, type SMTPConnectionOptions } from 'smtp-server/lib/smtp
 import type { CertificatePair } from '../config/certificates/pair.ts'
 import type { ListenAddress } from '../config/config.ts'
 import { readDataWith } from './data-reader.ts'
-import type { ServerSession, Sessions } from './sessions.ts'
+import type { ServerSession, SmtpSessions } from './sessions.ts'
 
 type CommandAddress = ReturnType<SMTPConnection['_parseAddressCommand']>
 /** 'handling': a handler of a command or a message is running. */
@@ -24,13 +24,13 @@ type Phase = 'command' | 'data' | 'handling'
 type UpgradeInput = Parameters<SMTPServer['_upgrade']>
 type GuardedOptions = SMTPServerOptions & { name: string }
 
-/** A reply with an enhanced code of its own (RFC 3463). */
-const ENHANCED = /^[245]\.\d{1,3}\.\d{1,3} /
+/** The beginning of a reply that has its own enhanced code (RFC 3463). */
+const ENHANCED_CODE_START = /^[245]\.\d{1,3}\.\d{1,3} /
 const IN_BRACKETS = /^rcpt to:\s{0,9}<([^<>]*)>/i
 const LINE_FEED = 0x0a
 /** A client that exceeds the size limit by this factor is disconnected. */
-const EXCESS = 2
-/** Too many recipients, which is not counted as an error of the client. */
+const EXCESS_FACTOR = 2
+/** The code of the reply to too many recipients, which is not counted as an error of the client. */
 const TOO_MANY_RECIPIENTS = 452
 const COMMON_OPTIONS: SMTPServerOptions = {
   logger: false,
@@ -44,9 +44,9 @@ const COMMON_OPTIONS: SMTPServerOptions = {
 }
 
 export class GuardedServer extends SMTPServer {
-  readonly sessions: Sessions
+  readonly sessions: SmtpSessions
 
-  constructor(options: GuardedOptions, sessions: Sessions) {
+  constructor(options: GuardedOptions, sessions: SmtpSessions) {
     super({ ...COMMON_OPTIONS, socketTimeout: sessions.limits.commandMs, ...options })
     this.sessions = sessions
   }
@@ -91,9 +91,9 @@ export class GuardedServer extends SMTPServer {
 }
 
 class GuardedConnection extends SMTPConnection implements ServerSession {
-  readonly #sessions: Sessions
+  readonly #sessions: SmtpSessions
   readonly #startedAt = performance.now()
-  /** When the last reply was sent; from then on the client may take its time. */
+  /** When the last reply was sent; the client's time for the next command begins there. */
   #repliedAt = performance.now()
   #commands = 0
   #errors = 0
@@ -101,7 +101,7 @@ class GuardedConnection extends SMTPConnection implements ServerSession {
 
   constructor(
     server: SMTPServer,
-    sessions: Sessions,
+    sessions: SmtpSessions,
     socket: Socket | TLSSocket,
     options?: SMTPConnectionOptions | null,
   ) {
@@ -111,7 +111,7 @@ class GuardedConnection extends SMTPConnection implements ServerSession {
 
   override send(code: number, data?: string | string[] | null, context?: string | false): void {
     this.#repliedAt = performance.now()
-    const isOwn = typeof data === 'string' && ENHANCED.test(data)
+    const isOwn = typeof data === 'string' && ENHANCED_CODE_START.test(data)
     super.send(code, data, isOwn ? false : context)
     if (code >= 400) this.#sessions.refused(code)
     if (code < 400 || code === 421 || code === TOO_MANY_RECIPIENTS) return
@@ -198,7 +198,7 @@ class GuardedConnection extends SMTPConnection implements ServerSession {
 
   #isFarTooLarge(): boolean {
     const size = Number(this._server.options.size) || Number.POSITIVE_INFINITY
-    return this._parser !== false && this._parser.dataBytes > size * EXCESS
+    return this._parser !== false && this._parser.dataBytes > size * EXCESS_FACTOR
   }
 }
 
@@ -209,7 +209,7 @@ function refuseConnection(socket: Socket | TLSSocket, text: string): void {
   socket.destroySoon()
 }
 
-/** `parseAddress` accepts no address with quotes or a second `@`. */
+/** Whether `parseAddress` can never accept the address: it has quotes or a second `@`. */
 function isNeverKnown(address: string): boolean {
   return address.includes('"') || address.split('@', 3).length > 2
 }

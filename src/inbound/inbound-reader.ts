@@ -29,10 +29,10 @@ export type InboundReaderOptions = {
   counters?: Pick<Counters, 'add'> | undefined
   /** A message that takes more processor time ends its thread. */
   timeoutMs?: number
-  /** The same for the time on the clock. */
+  /** The most time on the clock that a message may take. */
   maxClockMs?: number
   idleMs?: number
-  /** For tests. */
+  /** Starts a thread in place of the real one; for tests. */
   launch?: (settings: InboundReaderSettings) => Worker
 }
 
@@ -65,13 +65,16 @@ const IDLE_MS = 30_000
 const START_MS = 30_000
 const WATCH_EVERY_MS = 250
 const MAX_THREADS = 2
-/** Messages in one thread at a time; most of them wait for DNS. */
+/** The most messages in one thread at a time; most of them wait for DNS. */
 const MAX_TASKS = 16
-/** Bytes of the messages in one thread, unless a single one is larger. */
+/** The most bytes of the messages in one thread; a larger message has a thread to itself. */
 const MAX_BYTES = 2 * 1024 * 1024
-/** The share of both limits for mail, which may wait for DNS. The rest is for reports, which need no DNS. */
+/**
+ * The share of `MAX_TASKS` and `MAX_BYTES` for mail, which may wait for DNS. The rest is for reports, which
+ * need no DNS.
+ */
 const MAIL_SHARE = 0.75
-/** A second thread starts when more messages wait. */
+/** A second thread starts when more messages than this wait. */
 const BACKLOG = 16
 const FIRST_PAUSE_MS = 100
 const MAX_PAUSE_MS = 30_000
@@ -112,7 +115,10 @@ export function startInboundReader(options: InboundReaderOptions): InboundReader
     })
   }
 
-  /** Assigns waiting messages in order; skips one that fits no thread, unless it must be read alone. */
+  /**
+   * Assigns waiting messages in order. A message that fits no thread is passed over, unless it must be read
+   * alone.
+   */
   function assign(): void {
     let next = 0
     for (let task = waiting[next]; task !== undefined; task = waiting[next]) {

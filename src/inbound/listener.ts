@@ -24,7 +24,7 @@ import {
   type ServerMailLimit,
 } from '../features/incoming/receiving/limits.ts'
 import { GuardedServer } from './guarded-server.ts'
-import { type Allowance, createAllowance, createMessageBuffer } from './message-buffer.ts'
+import { createAllowance, createMessageBuffer, type MessageAllowance } from './message-buffer.ts'
 import { cannotStore, refusal, type SmtpRefusal, toRefusal } from './refusal.ts'
 import { type MailService, type ServerParts, startMailService } from './service.ts'
 import type { SessionLimits } from './sessions.ts'
@@ -51,7 +51,7 @@ export type InboundOptions = {
 
 /** `admitted`: the accepted recipients of all sessions. */
 type ListenerContext = Deps & {
-  allowance: Allowance
+  allowance: MessageAllowance
   admitted: WeakMap<SMTPServerAddress, InboundRecipient>
   serverMailLimit: ServerMailLimit
 }
@@ -62,7 +62,7 @@ const MEMORY_BYTES = 80 * 1024 * 1024
 /** The share of MEMORY_BYTES for small messages: more than the sessions of one address can hold. */
 const SMALL_SHARE = 0.2
 const MAX_RECIPIENTS = 100
-/** RFC 5321 section 4.5.3.1.4, with space for the parameters of extensions. */
+/** The limit of a command line (RFC 5321 section 4.5.3.1.4), with space for the parameters of extensions. */
 const MAX_COMMAND_BYTES = 2_048
 
 const REFUSALS: Record<RefusalReason, [code: string, text: string]> = {
@@ -128,7 +128,7 @@ function createServer(
   )
 }
 
-/** Commands of smtp-server that this listener disables: logging in, proxies, jokes. */
+/** Commands of smtp-server that this listener disables: log-in, proxy headers, and joke commands. */
 const UNSUPPORTED_COMMANDS = ['AUTH', 'XCLIENT', 'XFORWARD', 'WIZ', 'SHELL', 'KILL', 'HELP']
 
 /** @throws SmtpRefusal */
@@ -145,7 +145,7 @@ async function admit(
   }
   const reason = refused ?? 'unknown'
   context.counters.add('pillarbox_recipients_refused_total', { reason })
-  // An operator can do something about a full mailbox.
+  // A full mailbox is a warning, because an operator can do something about it.
   const level = reason === 'full' ? 'warn' : 'info'
   context.log[level](
     { ...describe(session), to: recipient.address },

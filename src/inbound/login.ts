@@ -32,7 +32,7 @@ export type SubmissionUser = { key: string; project: Project }
 
 type LoginResult = { user: SubmissionUser } | { refused: SmtpRefusal; isGuess: boolean }
 
-const USER = 'pillarbox'
+const SUBMISSION_USER = 'pillarbox'
 
 type FailedLogins = {
   isOverLimit(address: string): boolean
@@ -82,11 +82,13 @@ async function logInSubmitter(
   deps: LoginContext,
   { username, password }: SMTPServerAuthentication,
 ): Promise<LoginResult> {
-  if (username?.trim().toLowerCase() !== USER) return wrong(`The user name is ${USER}.`)
+  if (username?.trim().toLowerCase() !== SUBMISSION_USER)
+    return wrong(`The user name is ${SUBMISSION_USER}.`)
   try {
     const key = password?.trim() ?? ''
     const project = await findProject(deps, key)
-    // A program that is told of a reset at its login might take the key to be wrong.
+    // The login succeeds also during a reset: a program that is refused then might take the key to be
+    // wrong.
     if (!project.isDisabled || project.resetSince !== null) return { user: { key, project } }
     return { refused: refusal('535 5.7.13', projectDisabled().message), isGuess: false }
   } catch (error) {

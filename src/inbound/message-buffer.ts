@@ -10,15 +10,17 @@ import { countHops } from '../formats/incoming/received-field.ts'
 import { MAX_HEADER_BYTES } from '../formats/limits.ts'
 import { refusal, type SmtpRefusal } from './refusal.ts'
 
-/** The memory of all messages being received. `isSmall`: may use the reserve for small messages. */
-export type Allowance = {
+/**
+ * The memory of all messages being received. `isSmall`: the message may use the reserve for small messages.
+ */
+export type MessageAllowance = {
   take(bytes: number, isSmall: boolean): boolean
   release(bytes: number): void
 }
 
 type MessageBufferOptions = {
   maxBytes: number
-  allowance: Allowance
+  allowance: MessageAllowance
   /** Makes each lone LF, which some programs write as a line end, a CRLF. */
   mendsLineEnds?: boolean
 }
@@ -51,7 +53,7 @@ const LF = 0x0a
 const CRLF = Buffer.from('\r\n')
 
 /** `reserve`: the part of `bytes` that is for small messages only. */
-export function createAllowance(bytes: number, reserve = 0): Allowance {
+export function createAllowance(bytes: number, reserve = 0): MessageAllowance {
   let left = bytes
   return {
     take(wanted, isSmall) {

@@ -13,7 +13,7 @@ import { readReportIn } from '../formats/report/read-report.ts'
 import type { VerdictDeps } from './verdicts.ts'
 
 export type InboundReaderSettings = {
-  /** As `dns.servers`; empty = the system's. */
+  /** The DNS servers, as in `dns.servers`; empty = the system's. */
   dnsServers: readonly string[]
   hostname: string
 }
@@ -32,7 +32,7 @@ async function read(deps: VerdictDeps, message: UnparsedMessage): Promise<Parsed
   const startedAt = performance.now()
   // Copied, because some parsers do not accept shared memory.
   const raw = Buffer.from(message.raw)
-  // Bounces and answers quote mail of this server, and many may read them.
+  // Bounces and answers quote mail of this server, whose links work for whoever has them, and many may read them.
   const shown = zeroLinks(raw)
   const header = readIncomingHeader(shown)
   const entities = readEntities(shown)

@@ -2,10 +2,13 @@
 import { AppError } from '../base/errors.ts'
 import type { Log } from '../base/log.ts'
 
-/** RFC 5321 section 4.5.3.1.5 allows 512 octets, including the code and the line end. */
+/**
+ * The most characters of a reply's text. RFC 5321 section 4.5.3.1.5 allows 512 octets, including the code
+ * and the line end.
+ */
 const MAX_TEXT_LENGTH = 480
 
-/** smtp-server replies with `responseCode` and the message. */
+/** The error of a refusal: smtp-server replies with its `responseCode` and message. */
 export class SmtpRefusal extends Error {
   override readonly name = 'SmtpRefusal'
   readonly responseCode: number
@@ -38,7 +41,7 @@ export function toRefusal(log: Log, error: unknown): SmtpRefusal {
   return refusal(shown.smtp, shown.message)
 }
 
-/** Whether the client left in the middle of a message, so that the reply is not read. */
+/** Whether the client left in the middle of a message, so that nobody reads the reply. */
 export function isGone(error: unknown): boolean {
   if (!(error instanceof Error) || !('code' in error)) return false
   return error.code === 'ECONNECTION' || error.code === 'ERR_STREAM_PREMATURE_CLOSE'

@@ -8,16 +8,16 @@ import type { Core } from '../core/core.ts'
 import { insertSandboxMessage } from '../features/mail/messages/sandbox-messages.ts'
 import { GuardedServer } from './guarded-server.ts'
 import { isGone } from './refusal.ts'
-import { createSessions, DEFAULT_LIMITS, type SessionLimits } from './sessions.ts'
+import { createSessions, DEFAULT_SESSION_LIMITS, type SessionLimits } from './sessions.ts'
 
 type SandboxSink = { port: number; stop(): Promise<void> }
 
 type SinkDeps = Pick<Core, 'store' | 'now' | 'log' | 'config'>
 
-/** The clients are the delivery threads: one address, whose sessions last as long as there is mail. */
+/** The only clients are the delivery threads: one address, whose sessions last as long as there is mail. */
 const LIMITS: SessionLimits = {
-  ...DEFAULT_LIMITS,
-  connectionsPerAddress: DEFAULT_LIMITS.connections,
+  ...DEFAULT_SESSION_LIMITS,
+  connectionsPerAddress: DEFAULT_SESSION_LIMITS.connections,
   messages: Number.POSITIVE_INFINITY,
   sessionMs: Number.POSITIVE_INFINITY,
 }

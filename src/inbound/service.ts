@@ -11,7 +11,12 @@ import type { CertificatePair } from '../config/certificates/pair.ts'
 import type { Certificates } from '../config/certificates/watch.ts'
 import type { ListenAddress } from '../config/config.ts'
 import type { GuardedServer } from './guarded-server.ts'
-import { createSessions, DEFAULT_LIMITS, type SessionLimits, type Sessions } from './sessions.ts'
+import {
+  createSessions,
+  DEFAULT_SESSION_LIMITS,
+  type SessionLimits,
+  type SmtpSessions,
+} from './sessions.ts'
 
 export type MailService = {
   /** The addresses with their actual ports, also for port 0. */
@@ -33,12 +38,12 @@ type ServiceOptions = {
 
 export type ServerParts = {
   address: ListenAddress
-  sessions: Sessions
-  /** Null without TLS, and while there is none yet. */
+  sessions: SmtpSessions
+  /** The certificate; null without TLS, and while it has not been ordered yet. */
   certificate: CertificatePair | null
 }
 
-type ServiceParts = { servers: GuardedServer[]; sessions: Sessions; late: LateOpening[] }
+type ServiceParts = { servers: GuardedServer[]; sessions: SmtpSessions; late: LateOpening[] }
 
 /** @throws Error if it cannot listen on an address or use the certificate */
 export async function startMailService(
@@ -46,7 +51,7 @@ export async function startMailService(
   createServer: (parts: ServerParts) => GuardedServer,
 ): Promise<MailService> {
   const { name, log, counters, listen, certificates, needsCertificate = () => false } = options
-  const sessions = createSessions({ ...DEFAULT_LIMITS, ...options.limits }, (code) =>
+  const sessions = createSessions({ ...DEFAULT_SESSION_LIMITS, ...options.limits }, (code) =>
     counters.add('pillarbox_smtp_refusals_total', { service: name, code: String(code) }),
   )
   const parts: ServiceParts = { servers: [], sessions, late: [] }
@@ -72,13 +77,13 @@ export async function startMailService(
     if (certificate !== null || !needsCertificate(address)) return server.bind(address)
     const reserved = await reserveAddress(address)
     waiting.push({ server, address: reserved })
-    // The certificate may have come meanwhile.
+    // The certificate may have come while the addresses were being opened.
     if (certificate !== null) openWaiting()
     return reserved
   }
 
   function stop(graceMs: number): Promise<void> {
-    // A certificate that comes from now on opens nothing.
+    // Stays closed: a certificate that comes after the stop opens nothing.
     isStopped = true
     return stopAll(parts, graceMs)
   }

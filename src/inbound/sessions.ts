@@ -10,16 +10,16 @@ import { createKeyPlaces } from '../turns/key-places.ts'
 
 export type SessionLimits = {
   connections: number
-  /** From one IPv4 address or one IPv6 network of 64 bits. */
+  /** Sessions from one IPv4 address or one IPv6 network of 64 bits. */
   connectionsPerAddress: number
-  /** Commands between two messages. */
+  /** The limit of commands between two messages. */
   commands: number
   messages: number
-  /** Refusals in one session. */
+  /** The limit of refusals in one session. */
   errors: number
   /** The time for a command (RFC 5321 section 4.5.3.2.7: five minutes). */
   commandMs: number
-  /** The same while more than half of all sessions are in use. */
+  /** The time for a command while more than half of all sessions are in use. */
   busyCommandMs: number
   /** The time for a whole message. */
   dataMs: number
@@ -28,7 +28,7 @@ export type SessionLimits = {
   checkMs: number
 }
 
-export const DEFAULT_LIMITS: SessionLimits = {
+export const DEFAULT_SESSION_LIMITS: SessionLimits = {
   connections: 500,
   connectionsPerAddress: 50,
   commands: 300,
@@ -51,7 +51,7 @@ export type ServerSession = {
   destroy(): void
 }
 
-export type Sessions = {
+export type SmtpSessions = {
   limits: SessionLimits
   /** Called with the code of each reply of 400 and above. */
   refused(code: number): void
@@ -67,15 +67,15 @@ const LEAVE_EVERY_MS = 20
 
 export function createSessions(
   limits: SessionLimits,
-  refused: Sessions['refused'] = () => undefined,
-): Sessions {
+  refused: SmtpSessions['refused'] = () => undefined,
+): SmtpSessions {
   const places = createKeyPlaces({
     perKey: limits.connectionsPerAddress,
     all: limits.connections,
   })
   /** Each open session, with the function that gives its place back. */
   const open = new Map<ServerSession, () => void>()
-  /** Runs while there are sessions. */
+  /** The timer of the checks; it runs while there are sessions. */
   let timer: NodeJS.Timeout | undefined
 
   function checkTimeouts(): void {

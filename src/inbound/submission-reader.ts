@@ -37,14 +37,14 @@ export type SubmissionReaderOptions = {
   maxClockMs?: number
   /** The time for a thread to start. */
   startTimeoutMs?: number
-  /** For tests. */
+  /** Starts a thread in place of the real one; for tests. */
   start?: (options: { workerData: SubmissionLimits; resourceLimits: object }) => Worker
 }
 
 type ReaderResult = SubmissionThreadResult | { lost: string }
 type ReadTask = { parts: readonly Buffer[]; sizeBytes: number; settle(result: ReaderResult): void }
 
-/** One task at a time. `timer` ends a thread that takes too long. */
+/** A thread, which has one task at a time. `timer` ends a thread that takes too long. */
 type SubmissionThread = PoolThread<{
   task: ReadTask | undefined
   timer: NodeJS.Timeout | undefined
@@ -60,11 +60,11 @@ const REST_MS = 30_000
 const MIB = 1024 * 1024
 const MAX_THREADS = 3
 const MAX_THREADS_OF_PROJECT = 2
-/** Each waits in a session, and there are at most 500. */
+/** The most messages that wait. Each waits in a session, and there are at most 500 sessions. */
 const MAX_WAITING = 500
 const MAX_WAITING_OF_PROJECT = 250
 const RETRY_AFTER_SECONDS = 60
-/** Beyond these limits the thread ends, not the process. */
+/** The limits of a thread's memory: beyond them the thread ends, not the process. */
 const RESOURCE_LIMITS = { maxOldGenerationSizeMb: 512, maxYoungGenerationSizeMb: 24 }
 
 const GOING_DOWN = {

@@ -34,7 +34,7 @@ import {
   limitHandshakes,
   type SubmissionUser,
 } from './login.ts'
-import { type Allowance, createAllowance, createMessageBuffer } from './message-buffer.ts'
+import { createAllowance, createMessageBuffer, type MessageAllowance } from './message-buffer.ts'
 import { cannotStore, refusal, type SmtpRefusal, toRefusal } from './refusal.ts'
 import { type MailService, type ServerParts, startMailService } from './service.ts'
 import type { SessionLimits } from './sessions.ts'
@@ -65,7 +65,7 @@ type SubmissionContext = SubmissionDeps &
   LoginContext & {
     limiter: RateLimiter
     reader: SubmissionReader
-    allowance: Allowance
+    allowance: MessageAllowance
   }
 
 type Handlers = Pick<
@@ -74,7 +74,7 @@ type Handlers = Pick<
 >
 
 export type SubmissionOptions = {
-  /** Shared with the HTTP API, since a message counts as a request. */
+  /** The limiter of requests, shared with the HTTP API, since a message counts as a request. */
   limiter: RateLimiter
   limits?: Partial<SessionLimits>
   reader?: Partial<SubmissionReaderOptions>
@@ -91,9 +91,9 @@ const LARGEST_AT_A_TIME = 4
 /** Parameters of MAIL and RCPT. Those of RFC 3461 are accepted, but no such report is ever sent. */
 const MAIL_PARAMETERS = /^(?:SIZE|BODY|SMTPUTF8|AUTH|RET|ENVID)$/
 const RCPT_PARAMETERS = /^(?:NOTIFY|ORCPT)$/
-/** Ids shown in a reply, whose line has at most 512 octets. */
+/** The most ids shown in a reply, whose line has at most 512 octets. */
 const MAX_NAMED = 10
-/** Commands of smtp-server that are disabled here: for proxies, and jokes. */
+/** Commands of smtp-server that are disabled here: proxy headers and joke commands. */
 const UNSUPPORTED_COMMANDS = ['XCLIENT', 'XFORWARD', 'WIZ', 'SHELL', 'KILL', 'HELP']
 
 /** Listens on `submission.listen`. @throws Error if an address or the certificate cannot be used */
@@ -225,7 +225,7 @@ function notOffered(): SmtpRefusal {
   return refusal('555 5.5.4', 'A parameter that is not supported here')
 }
 
-/** Refuses addresses with octets that are not UTF-8: without these octets, it is another address. */
+/** Refuses an address with U+FFFD: it stands for octets that were not UTF-8, so the client meant another address. */
 function readAddress(text: string): ParsedAddress | undefined {
   return text.includes('\ufffd') ? undefined : parseAddress(text)
 }

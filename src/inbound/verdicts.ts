@@ -16,15 +16,18 @@ import type {
 import { MAX_HEADER_BYTES, MAX_LINE_OCTETS } from '../formats/limits.ts'
 import { listReadable } from '../formats/txt-record.ts'
 
-/** As `Resolver.resolve` of node:dns: rejects with an error that has a `code`. */
+/** Queries DNS as `Resolver.resolve` of node:dns does: rejects with an error that has a `code`. */
 export type ResolveDns = (name: string, type: string) => Promise<string[] | string[][]>
 
 export type VerdictDeps = { resolve: ResolveDns; hostname: string }
 
 const MAX_LOOKUPS = 50
-/** Each may require a hash of the whole body. */
+/** Each signature may require another hash of the whole body. */
 const MAX_SIGNATURES = 10
-/** The time that mailauth needs to read a field grows with the square of its lines. */
+/**
+ * The most lines of the header section: mailauth reads a field in a time that grows with the square of its
+ * lines.
+ */
 const MAX_HEADER_LINES = 5_000
 const MAX_MS = 3_000
 
@@ -44,7 +47,7 @@ type Message = Pick<UnparsedMessage, 'reversePath' | 'clientAddress' | 'clientNa
   raw: Buffer
 }
 
-/** Never rejects. */
+/** Returns the verdicts on the sender of a message. Never rejects. */
 export async function checkSender(deps: VerdictDeps, message: Message): Promise<CheckedSender> {
   if (isCostly(headerOf(message.raw))) return { verdicts: UNCHECKED, domains: [] }
   const found: CheckedSender = { verdicts: { ...UNCHECKED }, domains: [] }
@@ -60,7 +63,7 @@ export function isAligned(author: string, domains: readonly string[]): boolean {
   return domains.some((domain) => organizationOf(domain) === organizationOf(author))
 }
 
-/** Writes each verdict into its third argument as soon as it is known. */
+/** Writes each verdict into the third argument as soon as it is known. */
 async function check(
   { resolve, hostname: mta }: VerdictDeps,
   { raw, reversePath: sender, clientAddress: ip, clientName: helo }: Message,
@@ -90,7 +93,7 @@ async function check(
   if (policy !== undefined) verdicts.dmarc = policy ? wordOf(policy.status.result) : 'FAIL'
 }
 
-/** One valid signature is enough (RFC 6376 section 6.1). */
+/** Returns the best result: one valid signature is enough (RFC 6376 section 6.1). */
 function bestOf(results: readonly string[]): SenderVerdict {
   const words = results.map(wordOf)
   const order: SenderVerdict[] = ['PASS', 'PROCESSING_FAILED', 'FAIL']

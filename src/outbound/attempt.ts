@@ -1,12 +1,12 @@
 /** An attempt is one try of one delivery, as the database stores it and `queue show` prints it. */
 import type { Reply, ReplyVerdict, Stage } from '../formats/replies/reply.ts'
 
-/** The stages of a session, and the DNS queries before them. */
+/** The steps of an attempt: the DNS queries, then the stages of its session. */
 export type StepName = 'dns' | Exclude<Stage, 'late'>
 
 export type AttemptStep = {
   step: StepName
-  /** Milliseconds since the attempt began. */
+  /** When the step began: milliseconds since the attempt began. */
   at: number
   durationMs: number
   host?: string
@@ -42,7 +42,7 @@ export type CurrentStep = {
    * being written; `final-dot`: it is written, and its reply has not arrived.
    */
   step: 'waiting' | 'compose' | Exclude<Stage, 'late'> | 'final-dot'
-  /** Epoch ms. */
+  /** When the step began, epoch ms. */
   since: number
   /** The server of the session; null while there is none. */
   peer: { host: string; address: string } | null

@@ -35,7 +35,7 @@ import {
   createSourceChooser,
   type Destinations,
 } from './routing/destinations.ts'
-import type { Shaping, SiteObservation } from './sites/shaping.ts'
+import type { SiteObservation, SiteShaping } from './sites/shaping.ts'
 import type { SiteQueues } from './sites/site-queues.ts'
 import type { DeliveryProgress } from './sites/site-status.ts'
 import type { MailOwner } from './sites/starved-sites.ts'
@@ -44,7 +44,7 @@ import type { ThreadsOptions } from './threads.ts'
 type DeliveriesDeps = Pick<ThreadsOptions, 'settings' | 'maxThreads' | 'log' | 'counters'> & {
   config: Config['delivery']
   destinations: Destinations
-  shaping: Shaping
+  shaping: SiteShaping
   queues: SiteQueues
   receivedDomains: ReadonlySet<string>
   hangMs: number
@@ -58,13 +58,13 @@ const MAX_PER_THREAD = 500
  * How many sites with mail of one owner may wait for a connection when none is free. Sites that
  * wait for the limit of their own server do not count.
  */
-const MAX_STARVED = 20
+const MAX_STARVED_SITES = 20
 const MAX_STARVED_TRANSACTIONAL = 40
-/** Multiplies that limit when the sites that wait for their own server count, too. */
+/** Multiplies `MAX_STARVED_SITES` when the sites that wait for the limit of their own server count, too. */
 const STARVED_AT_SERVERS = 5
 /**
- * Multiplies that limit for the domains of the owner that are looked up: each may become such a
- * site.
+ * Multiplies `MAX_STARVED_SITES` for the domains of the owner that are looked up: each may become a site without
+ * a connection.
  */
 const STARVED_RESOLVING = 3
 /** Transactional mail may exceed the total limit by this factor. */
@@ -121,7 +121,7 @@ export function createDeliveries(deps: DeliveriesDeps) {
 
   function starvedCapacity(owner: MailOwner): number {
     const isUrgent = owner.queueClass === TRANSACTIONAL_CLASS
-    const max = isUrgent ? MAX_STARVED_TRANSACTIONAL : MAX_STARVED
+    const max = isUrgent ? MAX_STARVED_TRANSACTIONAL : MAX_STARVED_SITES
     const { all, limited } = dispatcher.countStarved(owner)
     const left = Math.min(
       max - (all - limited),
@@ -148,7 +148,7 @@ export function createDeliveries(deps: DeliveriesDeps) {
     }
   }
 
-  /** `isOwnLookup`: the destination was resolved for these tasks. */
+  /** `isOwnLookup`: whether the destination was looked up for these tasks. */
   function dispatch(
     tasks: readonly DeliveryTask[],
     destination: Destination,
@@ -334,7 +334,7 @@ export function createDeliveries(deps: DeliveriesDeps) {
 
   let stopped: Promise<void> | undefined
 
-  /** A second call waits for the first. */
+  /** A second call waits for the end of the first. */
   function stop(graceMs: number): Promise<void> {
     stopped ??= end(graceMs)
     return stopped

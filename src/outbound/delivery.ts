@@ -6,17 +6,17 @@ import type { MessageSource, PartFault } from '../formats/compose/build-message.
 import type { SigningKey } from '../formats/compose/dkim.ts'
 import type { AttemptOutcome } from './attempt.ts'
 import type { DeliveryThread, PoolSettings, TransferableMessage } from './protocol.ts'
-import type { Lookup } from './routing/destination.ts'
-import type { Shaping } from './sites/shaping.ts'
+import type { DestinationLookup } from './routing/destination.ts'
+import type { SiteShaping } from './sites/shaping.ts'
 
 export type DeliveryTask = {
   emailId: string
-  /** Capacity is shared fairly between projects; connections are common to them. */
+  /** Projects share the capacity of a site fairly; a connection carries mail of any project. */
   projectId: string
   queueClass: QueueClass
   /** Deliveries of one group can be withdrawn together. */
   group?: string | null
-  /** As on the wire: A-labels. */
+  /** The recipient's address as SMTP carries it, with the domain in A-labels. */
   recipient: string
   /** The recipient's domain, A-labels. */
   domain: string
@@ -36,11 +36,11 @@ export type DeliveryResult =
       kind: 'attempted'
       site: string
       outcome: AttemptOutcome
-      /** As rendered; null if no message was composed. */
+      /** The subject as rendered; null if no message was composed. */
       subject: string | null
       /** Faults of the message's templates. */
       faults: readonly PartFault[]
-      /** Epoch ms. The attempt begins with its own look-up, if it had one. */
+      /** When the attempt began, epoch ms. It begins with its own DNS look-up, if it had one. */
       startedAt: number
     }
   /**
@@ -59,27 +59,24 @@ export type DeliveryResult =
 export type Delivery = DeliveryTask & {
   pool: PoolSettings
   /** The DNS look-up of the destination; null if there was none. */
-  lookup: Lookup | null
+  lookup: DestinationLookup | null
   /** Whether the look-up was made for this delivery. */
   isOwnLookup: boolean
   /** When the delivery began to wait, epoch ms. */
   since: number
   /** The number of the delivery in the messages to and from threads. */
   task: number
-  /** The delivery thread that has it; null while it waits. */
+  /** The thread that has the delivery; null while the delivery waits. */
   thread: DeliveryThread | null
   /** The thread was asked to put the delivery back. */
   isWithdrawn?: boolean
   /** How many threads ended while they had the delivery. */
   lostThreads: number
-  /**
-   * The message, if a composing thread has composed it. Posting it to a thread transfers its
-   * octets.
-   */
+  /** The message, if a composing thread has composed it. Posting the message to a thread transfers its octets. */
   composed?: TransferableMessage
   /** Size of `composed`; it stays after the octets have been transferred. */
   composedBytes?: number
-  /** The content and keys that its thread caches: see `createThreadWork`. */
+  /** The content and keys that the thread of the delivery caches: see `createThreadWork`. */
   used?: { contentId: number; keyIds: readonly number[] } | undefined
 }
 
@@ -97,7 +94,7 @@ type Outbox = { add(result: DeliveryResult): void; flush(): void }
  * itself defers mail to such a site, and an operator may end the pause earlier.
  */
 export function putBackResult(
-  { shaping, now }: { shaping: Shaping; now: Now },
+  { shaping, now }: { shaping: SiteShaping; now: Now },
   { emailId }: Pick<DeliveryTask, 'emailId'>,
   { site, delayMs = 0, reason }: PutBackInput,
 ): DeliveryResult {

@@ -36,7 +36,7 @@ import { createShaping } from './sites/shaping.ts'
 import { createSiteQueues } from './sites/site-queues.ts'
 import { type DeliveryProgress, type SiteStatus, statusOf } from './sites/site-status.ts'
 import type { MailOwner } from './sites/starved-sites.ts'
-import type { Timeouts } from './smtp/commands.ts'
+import type { SmtpTimeouts } from './smtp/commands.ts'
 
 export type OutboundDeps = {
   config: Pick<Config, 'delivery'>
@@ -55,15 +55,15 @@ export type OutboundDeps = {
    * server is not a loop. The set may change.
    */
   receivedDomains?: ReadonlySet<string>
-  /** For tests. */
-  timeouts?: Partial<Timeouts>
+  /** Replaces some of the default time limits; for tests. */
+  timeouts?: Partial<SmtpTimeouts>
   idleMs?: number
   hangMs?: number
   restMs?: number
   random?: () => number
 }
 
-/** Called with results, in a later turn of the event loop than `deliver`. */
+/** Gets the results of deliveries, in a later turn of the event loop than `deliver`. */
 export type OutboundListener = { finished(results: DeliveryResult[]): void }
 
 export type Outbound = {
@@ -80,7 +80,7 @@ export type Outbound = {
   projectCapacity(projectId: string, queueClass: QueueClass): number
   /** Returns the site of a domain (A-labels), or the domain itself while its site is unknown. */
   siteOf(domain: string): string
-  /** Epoch ms before which nothing may be sent to the site; 0 if mail may be sent. */
+  /** The instant (epoch ms) before which nothing may be sent to the site; 0 if mail may be sent. */
   blockedUntil(site: string): number
   /** Until when (epoch ms) nothing is sent to the site, and why; null = it is not paused. */
   pauseOf(site: string): { until: number; reason: string } | null
@@ -92,8 +92,8 @@ export type Outbound = {
   /** Puts back the deliveries for a site that have not begun. */
   recall(site: string): void
   /**
-   * Takes back the deliveries of these groups. Half a second later no message of them is begun; one
-   * that is being written is finished.
+   * Takes back the deliveries of these groups. From half a second later on, none of their messages is
+   * begun; a message that is being written is finished.
    */
   withdraw(groups: ReadonlySet<string>): void
   /**
@@ -166,7 +166,7 @@ export function startOutbound(deps: OutboundDeps, listener: OutboundListener): O
   })
   const shaping = createShaping({ ...delivery, now, random })
   const queues = createSiteQueues(now)
-  // Previews and texts that people wait for, and texts of workflows.
+  // These threads render previews and texts that people wait for, and texts of workflows.
   const reading = createThreadTasks({ settings, log, counters, hangMs, restMs })
   const texts = createThreadTasks({ settings, log, counters, hangMs, restMs })
   const previews = createPreviews(reading)

@@ -7,8 +7,8 @@ import { hideSecrets } from '../formats/link-tokens.ts'
 import { classifyLocally, classifyReply } from '../formats/replies/classify-reply.ts'
 import type { Reply, Stage } from '../formats/replies/reply.ts'
 import type { AttemptOutcome, AttemptStep, CurrentStep, StepName } from './attempt.ts'
-import type { ClosedDestination, Lookup } from './routing/destination.ts'
-import type { Target } from './routing/targets.ts'
+import type { ClosedDestination, DestinationLookup } from './routing/destination.ts'
+import type { SmtpTarget } from './routing/targets.ts'
 import type { SiteObservation } from './sites/shaping.ts'
 import type { ReplyResult } from './smtp/wire.ts'
 
@@ -147,7 +147,7 @@ export function localOutcome(
  */
 export function withLookup(
   outcome: AttemptOutcome,
-  lookup: Lookup | null,
+  lookup: DestinationLookup | null,
   isOwn: boolean,
 ): AttemptOutcome {
   if (lookup === null) return outcome
@@ -219,8 +219,11 @@ export function isOpenForOthers(
   return outcome.result === 'deferred' && isUndecided && session?.isUsable !== true
 }
 
-/** Returns the failure that decides: a deferral before a bounce, else the later one. */
-export function decisiveOf(before: AttemptOutcome | null, after: AttemptOutcome): AttemptOutcome {
+/** Returns the failure that decides: the first one if a deferral was followed by a bounce, else the later one. */
+export function decisiveOutcomeOf(
+  before: AttemptOutcome | null,
+  after: AttemptOutcome,
+): AttemptOutcome {
   return before?.result === 'deferred' && after.result === 'bounced' ? before : after
 }
 
@@ -239,12 +242,15 @@ export function brokenHost(
 }
 
 /** The outcome if all addresses of the receiver are of a family without a source address. */
-export function unreachable(): AttemptOutcome {
+export function outcomeOfUnreachable(): AttemptOutcome {
   const error = 'none of delivery.source_addresses can reach the receiver'
   return localOutcome({ result: 'deferred', verdict: classifyLocally('network'), error })
 }
 
-export function noTls({ host, address }: Target, durationMs: number): AttemptOutcome {
+export function outcomeOfMissingTls(
+  { host, address }: SmtpTarget,
+  durationMs: number,
+): AttemptOutcome {
   const error = 'the server offers no TLS, although this provider is known to support it'
   const verdict = classifyLocally('tls')
   return { ...localOutcome({ result: 'deferred', verdict, error }), host, address, durationMs }
@@ -292,7 +298,7 @@ function outcomeAt({ host, address, tls, log }: AttemptContext, decided: Decided
   return { result, verdict, host, address, tls, reply, error, steps, durationMs, isMaybeDelivered }
 }
 
-function dnsStep({ durationMs, hosts }: Lookup): AttemptStep {
+function dnsStep({ durationMs, hosts }: DestinationLookup): AttemptStep {
   const shown = hosts.slice(0, MAX_SHOWN_HOSTS).join(', ')
   const host = hosts.length > MAX_SHOWN_HOSTS ? `${shown}, …` : shown
   return { step: 'dns', at: 0, durationMs, host }

@@ -23,8 +23,8 @@ import type { Tracker } from '../formats/html/tracking.ts'
 import type { TemplateFault } from '../formats/template/template.ts'
 import type { Variables } from '../formats/template/variables.ts'
 import type { AttemptOutcome, CurrentStep } from './attempt.ts'
-import type { Target } from './routing/targets.ts'
-import type { Timeouts } from './smtp/commands.ts'
+import type { SmtpTarget } from './routing/targets.ts'
+import type { SmtpTimeouts } from './smtp/commands.ts'
 
 /** The worker of a delivery or composing thread, as the main thread addresses it. */
 export type DeliveryThread = {
@@ -40,15 +40,21 @@ export type ThreadSettings = {
   ehloName: string
   relay: RelayConfig | null
   tracker: Tracker
-  timeouts: Partial<Timeouts>
+  timeouts: Partial<SmtpTimeouts>
   idleMs: number
-  /** Two Int32: the task being composed, previewed or checked (0 = none), and a count of starts. */
+  /**
+   * Two Int32: the number of the task that the thread composes, previews or checks (0 = none), and how many
+   * tasks it has started.
+   */
   slot: SharedArrayBuffer
   /** Int32: tasks whose messages a server accepted and whose results are not sent yet. */
   accepted: SharedArrayBuffer
 }
 
-/** At most one address of each family; both undefined = the system chooses. */
+/**
+ * The addresses that connections come from: at most one of each family; if both are undefined, the system
+ * chooses.
+ */
 export type SourceAddresses = { ipv4?: string; ipv6?: string }
 
 /** The settings that all connections of a pool share: the same hosts and source addresses. */
@@ -57,7 +63,7 @@ export type PoolSettings = {
   site: string
   mode: 'sandbox' | 'direct' | 'relay'
   port: number
-  targets: readonly Target[]
+  targets: readonly SmtpTarget[]
   /** Hosts whose STARTTLS is known to be broken: sessions with them use no TLS. */
   brokenTls: readonly string[]
   requiresTls: boolean
@@ -107,8 +113,8 @@ export type SmtpTask = {
 
 export type ToThread =
   /**
-   * `forgotten`: contents and keys that the thread drops. No task that it has, or gets here, uses
-   * them.
+   * `forgotten`: the contents and keys that the thread drops. No task that the thread has, or gets by this
+   * message, uses them.
    */
   | {
       type: 'work'
@@ -119,7 +125,7 @@ export type ToThread =
       forgotten: { contents: readonly number[]; keys: readonly number[] }
     }
   | { type: 'allocate'; site: string; connections: number }
-  /** The site is idle: its sessions end at once, and nothing is confirmed. */
+  /** The thread ends the sessions of an idle site at once, and confirms nothing. */
   | { type: 'release'; site: string }
   /** Aborts the oldest session without a greeting: other mail needs the connection. */
   | { type: 'cut'; site: string }
@@ -130,7 +136,7 @@ export type ToThread =
    * that still wait to write it a moment later are closed.
    */
   | { type: 'withdraw'; tasks: readonly number[] }
-  /** The thread stops composing messages of this content. */
+  /** The thread composes no more messages of this content. */
   | { type: 'set aside'; content: string }
   /** With `rules`, what is found in the messages comes back in place of the messages. */
   | {
@@ -168,8 +174,8 @@ export type TaskResult =
   /** Composing the message takes too long for a delivery thread, or ended one (`reason`). */
   | { task: number; kind: 'heavy'; reason?: string }
   /**
-   * Not attempted. `delayMs`: how long the email must wait; absent = another connection may take
-   * it.
+   * The email was not attempted. `delayMs`: how long the email must wait; absent = another connection may
+   * take it.
    */
   | { task: number; kind: 'put back'; delayMs?: number; reason?: string }
 
@@ -188,13 +194,13 @@ export type FromThread =
   | { type: 'preview failed'; task: number; error: string }
   | { type: 'checked'; task: number; fault: TemplateFault | undefined }
   | { type: 'not checked'; task: number; error: string }
-  /** Null if the text is too complex. */
+  /** `html`: null if the text is too complex. */
   | { type: 'converted'; task: number; html: string | null }
   | { type: 'not converted'; task: number; error: string }
-  /** Null if the texts take too long. */
+  /** `texts`: null if rendering them takes too long. */
   | { type: 'rendered'; task: number; texts: readonly string[] | null }
   | { type: 'not rendered'; task: number; error: string }
-  /** Null if the thread does not have the task. */
+  /** `current`: null if the thread does not have the task. */
   | { type: 'progress'; query: number; current: CurrentStep | null }
   | { type: 'warning'; text: string }
   | { type: 'stopped' }

@@ -77,7 +77,7 @@ type Place = (value: unknown) => number
 
 type Reader = { number(): number; value<T>(): T }
 
-/** In place of the number of steps: the result is a value. */
+/** Stands where the number of steps would, and says that the result is one value as a whole. */
 const WHOLE = -1
 
 type ResultBatchesDeps = {
@@ -143,7 +143,7 @@ export function createThreadWork(): ThreadWork {
 
 /** The main thread's record of the cache of one thread. */
 export function createThreadCache<T>({ maxWeight, weigh, keyOf }: CacheOptions<T>) {
-  /** In order of last use: a Map keeps insertion order. */
+  /** The entries in the order of their last use: a Map keeps insertion order. */
   const byKey = new Map<string, CacheEntry>()
   const byId = new Map<number, CacheEntry>()
   let lastId = 0

@@ -44,7 +44,7 @@ export type ThreadsOptions = {
 export type ThreadEnd = {
   composing: number
   accepted: ReadonlySet<number>
-  /** False if it ended before it could do anything. */
+  /** Whether the thread could do anything before it ended. */
   hasStarted: boolean
   reason: string
 }
@@ -61,11 +61,11 @@ export type Threads = {
 
 type LostDeliveries = {
   accepted: Delivery[]
-  /** Their composed messages are lost with the thread, and must be composed again. */
+  /** Deliveries whose composed messages are lost with the thread and must be composed again. */
   composed: Delivery[]
-  /** They have lost their thread too often. */
+  /** Deliveries that have lost their thread too often. */
   excluded: Delivery[]
-  /** Another thread may take them. */
+  /** Deliveries that another thread may take. */
   waiting: Delivery[]
 }
 
@@ -78,7 +78,8 @@ type ThreadState = {
 }
 
 /**
- * The slot at the last check. `since`: when it got this value; `cpuMs`: the thread's CPU time then.
+ * The slot of a thread at the last check. `since`: when the slot got this value; `cpuMs`: the thread's CPU
+ * time then.
  */
 type TaskObservation = { task: number; count: number; since: number; cpuMs: number | null }
 type RunningThread = PoolThread<ThreadState>
@@ -90,7 +91,9 @@ const MAX_FAILED_STARTS = 3
 const FAILED_STARTS_PAUSE_MS = 60_000
 const STOP_MARGIN_MS = 1_000
 const MAX_LOST_THREADS = 3
-/** Messages and attachments included. Beyond it the thread ends, not the process. */
+/**
+ * The limit of a thread's heap, with messages and attachments. Beyond it the thread ends, not the process.
+ */
 const MAX_OLD_HEAP_MB = 512
 const MAX_YOUNG_HEAP_MB = 12
 

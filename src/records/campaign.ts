@@ -55,7 +55,7 @@ const campaignRecord = z
 
 export type CampaignRecord = z.output<typeof campaignRecord>
 
-/** A campaign as it is shown alone and in the list. */
+/** A campaign in the list, and in the response that shows one campaign. */
 export const shownCampaign = campaignRecord
   .extend({
     limitedUntil: instant.nullable().meta({
@@ -143,7 +143,7 @@ const campaignRecipient = z.object({
 
 export const recipientPage = page(campaignRecipient).meta({ id: 'CampaignRecipientPage' })
 
-/** Whom a campaign is meant for, and who of them would get it. */
+/** How many contacts a campaign is meant for, and how many of them would get it. */
 export const campaignAudience = z.object({
   matching: z.int().meta({ description: 'The sum of the three numbers that follow' }),
   unsubscribed: z.int().meta({

@@ -60,7 +60,7 @@ const reason = z.string().meta({ description: 'Where the email stands and why, i
 const listedEmail = z.object({ ...summaryFields, reason }).meta({ id: 'EmailSummary' })
 
 export type ListedEmailRecord = z.output<typeof listedEmail>
-/** Without the place in words. */
+/** An email in a list, without the sentence on its state. */
 export type EmailSummary = Omit<ListedEmailRecord, 'reason'>
 
 const attemptRecord = z.object({

@@ -89,7 +89,7 @@ export const workflowQuery = z
   })
   .superRefine(refuseMixedPaging)
 
-/** The fields that a CONDITION can ask for. */
+/** The fields that a CONDITION step of a workflow can compare. */
 export const workflowFields = z.object({
   fields: z.array(z.string()),
   typedFields: z.array(

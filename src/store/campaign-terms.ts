@@ -6,22 +6,24 @@ import { indexedBy } from './dialect.ts'
 import { type SQL, sql } from './drizzle.ts'
 import { SHELF, type Shelf, UNFINISHED_SHELVES } from './shelves.ts'
 
-/** The campaign waits for its time or is being sent; the term of `campaigns_active`. */
+/**
+ * Whether the campaign waits for its time or is being sent; the condition of the index `campaigns_active`.
+ */
 export const isActiveCampaign = sql.raw("campaigns.status in ('SCHEDULED', 'SENDING')")
 
 /**
- * The campaign's emails wait until it is resumed. `features/mail/messages/disabled` decides what becomes of
- * emails of a disabled project.
+ * Whether the campaign's emails wait until the campaign is resumed. `features/mail/messages/disabled`
+ * decides what becomes of emails of a disabled project.
  */
 export const holdsItsMail: SQL = sql`${isActiveCampaign} and campaigns.status = 'SENDING'
   and campaigns.paused_at is not null and campaigns.pause_reason <> 'project_disabled'`
 
-/** The campaign's emails go out in slots under `maxPerHour`. */
+/** Whether the campaign's emails go out in slots, because it has a `maxPerHour`. */
 export const isPaced = sql.raw(
   "campaigns.status = 'SENDING' and campaigns.max_per_hour is not null",
 )
 
-/** The term of `campaigns_uncounted`. */
+/** The condition of the index `campaigns_uncounted`. */
 export const isUncounted = sql.raw(
   "campaigns.total_recipients is null and campaigns.status in ('DRAFT', 'SCHEDULED', 'SENDING')",
 )

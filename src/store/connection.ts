@@ -12,13 +12,13 @@ import { queryError } from './database-error.ts'
  * The form of a query's result: `run` is the number of changed rows (`{ changes }`), `rows` and
  * `row` are arrays of values in column order, `records` and `record` objects by column name.
  */
-export type Shape = 'run' | 'rows' | 'row' | 'records' | 'record'
+export type ResultShape = 'run' | 'rows' | 'row' | 'records' | 'record'
 
 export type Connection = {
   /** The database file. */
   path: string
   /** Runs one statement, prepared once. @throws AppError DATABASE_ERROR, or SQLite's error. */
-  run(text: string, params: readonly unknown[], shape: Shape): unknown
+  run(text: string, params: readonly unknown[], shape: ResultShape): unknown
   /** The rows of a query, one after another, as arrays of values. */
   each(text: string, params: readonly unknown[]): Iterable<unknown[]>
   /** The number of statements so far that may have changed the database. */
@@ -138,7 +138,7 @@ type Prepared = {
   changes: number
 }
 
-function fetch(prepared: Prepared, params: readonly unknown[], shape: Shape): unknown {
+function fetch(prepared: Prepared, params: readonly unknown[], shape: ResultShape): unknown {
   if (!prepared.isReader) {
     const done = prepared.statement.run(params)
     prepared.changes = done.changes

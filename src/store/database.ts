@@ -4,7 +4,7 @@
  * would write the parameters, which may be personal data, to the logs. Raw SQL (`all`, `get`)
  * returns objects by column name; `values` returns arrays.
  */
-import type { Shape } from './connection.ts'
+import type { ResultShape } from './connection.ts'
 import {
   fillPlaceholders,
   type Query,
@@ -22,22 +22,22 @@ import { rowsPerInsert } from './insert-of-rows.ts'
 export type Db = SqliteRemoteDatabase<Record<string, never>>
 
 /** Runs one statement and returns its rows in the given shape, or a promise of them. */
-export type Run = (text: string, params: unknown[], shape: Shape) => unknown
+export type RunSql = (text: string, params: unknown[], shape: ResultShape) => unknown
 
 export type ParameterValues = Record<string, unknown>
 
 /** A statement that has been built. `decode` is absent if rows are objects by column name. */
-export type Compiled<Row> = {
+export type CompiledStatement<Row> = {
   text: string
   bind(values: ParameterValues | undefined): unknown[]
-  /** The text of an insert for so many rows, and its parameters, one row after another. */
+  /** Returns the text of an insert for `count` rows. The parameters of the rows follow one another. */
   textOfRows(count: number): string
   bindRows(rows: readonly ParameterValues[]): unknown[]
   decode: ((row: unknown[]) => Row) | undefined
 }
 
 /** A prepared statement (`statement.ts`). */
-export type Statement<Row> = { compiled(): Compiled<Row> }
+export type Statement<Row> = { compiled(): CompiledStatement<Row> }
 
 /** The type of a statement's rows. */
 export type RowOf<Made> = Made extends Statement<infer Row> ? Row : never
@@ -46,7 +46,7 @@ export type RowOf<Made> = Made extends Statement<infer Row> ? Row : never
 export type Statements = {
   /** Writes; resolves to the number of rows changed. */
   execute(statement: Statement<unknown>, values?: ParameterValues): Promise<number>
-  /** Runs the statement with each of the values; resolves to the number of rows that each changed. */
+  /** Runs the statement with each set of values; resolves to the number of rows that each run changed. */
   executeEach(statement: Statement<unknown>, values: readonly ParameterValues[]): Promise<number[]>
   /** Inserts rows in their order, many by one statement. `insert` has `values` and one row (`insert-of-rows.ts`). */
   insertRows(insert: Statement<unknown>, rows: readonly ParameterValues[]): Promise<void>
@@ -66,10 +66,10 @@ const SILENT = { logQuery: () => undefined }
 /** A compiled query of one of drizzle's query builders. */
 export class StoreQuery extends RemotePreparedQuery {
   readonly selection: Selection
-  readonly #runSql: Run
+  readonly #runSql: RunSql
   readonly #isBare: boolean
 
-  constructor(runSql: Run, query: Query, selection: Selection, method: Method) {
+  constructor(runSql: RunSql, query: Query, selection: Selection, method: Method) {
     const { fields, mapper } = selection
     const noCache = undefined as never
     super(unused, query, SILENT, noCache, undefined, undefined, fields, method, true, mapper)
@@ -96,21 +96,21 @@ export class StoreQuery extends RemotePreparedQuery {
     return this.#fetch('rows', values) as T[]
   }
 
-  /** One row through drizzle's column decoders; undefined stays undefined. */
+  /** Decodes one row by drizzle's decoders of columns; undefined stays undefined. */
   mapRow(row: unknown[] | undefined): unknown {
     return row && (super.mapAllResult([row]) as unknown[])[0]
   }
 
-  #fetch(shape: Shape, values: ParameterValues | undefined): unknown {
+  #fetch(shape: ResultShape, values: ParameterValues | undefined): unknown {
     const { sql, params } = this.query
     return this.#runSql(sql, values ? fillPlaceholders(params, values) : params, shape)
   }
 }
 
 class StoreSession extends SQLiteRemoteSession<NoSchema, NoSchema> {
-  readonly #runSql: Run
+  readonly #runSql: RunSql
 
-  constructor(runSql: Run) {
+  constructor(runSql: RunSql) {
     super(unused, dialect, undefined, undefined, { logger: SILENT })
     this.#runSql = runSql
   }
@@ -129,9 +129,9 @@ class StoreSession extends SQLiteRemoteSession<NoSchema, NoSchema> {
 
 /** drizzle's query builders over `runSql`, and prepared statements beside them. */
 export class StoreDb extends RemoteDatabase<NoSchema> implements Statements {
-  readonly #runSql: Run
+  readonly #runSql: RunSql
 
-  constructor(runSql: Run) {
+  constructor(runSql: RunSql) {
     super('async', dialect, new StoreSession(runSql) as never, undefined)
     this.#runSql = runSql
   }
@@ -178,12 +178,12 @@ export class StoreDb extends RemoteDatabase<NoSchema> implements Statements {
     return (rows as unknown[][]).map(decode)
   }
 
-  /** Only `store.write` makes transactions. */
+  /** Refuses drizzle's transactions: only `store.write` makes transactions. */
   override transaction(): never {
     throw new TypeError('Transactions are made by store.write only.')
   }
 
-  /** Only `store.write` groups statements. */
+  /** Refuses drizzle's batches: only `store.write` groups statements. */
   override batch(): never {
     throw new TypeError('Batches are made by store.write only.')
   }

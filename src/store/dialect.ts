@@ -89,12 +89,15 @@ export function rowNumber(table?: string): SQL {
   return sql.raw(table === undefined ? 'rowid' : `${table}.rowid`)
 }
 
-/** The last number that a table has given to a row, also to one that is gone; no row before the first. */
+/**
+ * Selects the last number that a table has given to a row, even if the row is gone. Selects no row if the
+ * table has given no number yet.
+ */
 export function selectLastNumber(table: string): SQL {
   return sql`select seq from sqlite_sequence where name = ${table}`
 }
 
-/** The next row of a table gets a number above `last`. Two statements, in this order. */
+/** Makes the numbers of a table's later rows higher than `last`. Run the two statements in this order. */
 export function raiseLastNumber(table: string, last: SQL): readonly [SQL, SQL] {
   return [
     sql`insert into sqlite_sequence (name, seq) select ${table}, 0

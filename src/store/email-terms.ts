@@ -4,7 +4,7 @@ import { type SQL, sql } from './drizzle.ts'
 
 const UNFINISHED = ['queued', 'deferred', 'held', 'paused', 'sending']
 
-/** The email waits or is being sent. */
+/** Whether the email waits or is being sent. */
 export const isUnfinishedEmail = sql.raw(`state in (${quoted(UNFINISHED)})`)
 
 /** The state of an email that waits: `deferred` after an attempt, even one that was interrupted. */
@@ -13,19 +13,22 @@ export const waitingState: SQL = sql.raw(`case when attempt_count > 0
   then 'deferred' else 'queued' end`)
 
 /**
- * An email that a workflow sends to an address which its step names (`Snapshot.reader`); false once
- * retention has cleared its snapshot.
+ * Whether a workflow sent the email to an address that its step names (`Snapshot.reader`); false once
+ * retention has cleared the email's snapshot.
  */
 export const isToOther: SQL = sql`(emails.workflow_execution_id is not null
   and ${jsonType(sql`emails.variables`, 'reader')} is not null)`
 
-/** The address of the contact of such an email when it was accepted; null for other emails. */
+/**
+ * The address of the contact when the email was accepted, if `isToOther` holds for the email; null for
+ * other emails.
+ */
 const readerAddress: SQL = jsonValue(jsonValue(sql`emails.variables`, 'reader'), 'email')
 
 /**
  * 1 if a workflow's email went to another address than that of its contact. Once retention has cleared the
- * snapshot, the address tells whether the email went to the contact: it has the address, or had it before
- * (`erased_recipients`).
+ * snapshot, the addresses of the contact tell: the email went to the contact if the recipient is the
+ * contact's address, or a former one (`erased_recipients`).
  */
 export const wentToOther: SQL = sql`case when ${isToOther} then ${readerAddress} <> emails.recipient
   else emails.workflow_execution_id is not null and emails.variables is null

@@ -11,9 +11,9 @@ export function rowsPerInsert(left: number): number {
 }
 
 /**
- * `text`: an insert that ends with the values of one row, or with what happens when they conflict, without
- * parameters there: each row brings its own. The function throws a TypeError for any other, also for one row, so
- * that no number of rows is the first to fail.
+ * `text`: an insert that ends with the values of one row, or with an `on conflict` clause without
+ * parameters: each row brings its own parameters. The returned function throws a TypeError for any other
+ * text, even for one row, so that a wrong text does not fail with many rows only.
  */
 export function insertOfRows(text: string): (count: number) => string {
   let parts: string[] | undefined

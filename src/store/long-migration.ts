@@ -26,9 +26,9 @@ export type LongMigrationOptions = {
   nativeBinding?: string | undefined
   log: Log
   migrationsDir?: string | undefined
-  /** Called when it begins, and then at least every five seconds. */
+  /** Called when the migration begins, and then at least every five seconds. */
   onProgress?: ((progress: MigrationProgress) => void) | undefined
-  /** For tests. */
+  /** The size from which on a database is large; for tests. */
   largeBytes?: number | undefined
 }
 
@@ -40,7 +40,10 @@ export type MigrateThreadSettings = Pick<
 
 export type MigrateThreadMessage = { number: number } | { failure: string }
 
-/** A migration reads the whole database at least once; smaller ones take less than a few seconds. */
+/**
+ * Databases of this size are migrated on a thread, because a migration reads the whole database at least
+ * once. A smaller database takes a few seconds at most.
+ */
 const LARGE_BYTES = 256 * 1024 * 1024
 /** An estimate for a slow disk: a migration reads everything and makes an index. */
 const MS_PER_MEGABYTE = 15

@@ -37,10 +37,13 @@ export const BAD_ENDS = {
   SUPPRESSED: 'suppressed',
 } as const satisfies Record<string, Shelf>
 
-/** Nobody claims the email: its domain is held, or it was put aside; the term of `emails_parked`. */
+/**
+ * Whether nobody claims the email, because its domain is held or it was put aside; the condition of the
+ * index `emails_parked`.
+ */
 export const isParked = sql.raw(`shelf <= ${SHELF.pausedUntried}`)
 
-/** The term of `emails_ends`. */
+/** The condition of the index `emails_ends`. */
 export const isBadEnd = sql.raw(`shelf between ${SHELF.bounced} and ${SHELF.suppressed}`)
 
 export const isPaused = onShelves('paused', 'pausedUntried')
@@ -48,10 +51,10 @@ export const isPaused = onShelves('paused', 'pausedUntried')
 /** Shelves of campaigns whose emails wait or are being sent. */
 export const UNFINISHED_SHELVES = ['held', 'paused', 'pausedUntried', 'queued', 'deferred'] as const
 
-/** The email of a campaign waits or is being sent. */
+/** Whether the email belongs to a campaign and waits or is being sent. */
 export const isUnfinishedOfCampaign = onShelves(...UNFINISHED_SHELVES)
 
-/** Literal, because SQLite does not match a parameter with the term of an index. */
+/** A condition without parameters, because SQLite does not match a parameter with the term of an index. */
 export function onShelves(...shelves: readonly Shelf[]): SQL {
   const numbers = shelves.map((shelf) => SHELF[shelf])
   return sql.raw(
@@ -87,7 +90,10 @@ export function shelfOfPaused(attempts: SQL = sql.raw('emails.attempt_count')): 
   return sql`case when ${attempts} > 0 then ${sql.raw(`${paused} else ${pausedUntried} end`)}`
 }
 
-/** The shelf of an email by its row. One of a campaign that is being sent keeps its shelf instead. */
+/**
+ * The shelf that an email must have, by the rest of its row. An email of a campaign keeps its shelf while
+ * it is being sent.
+ */
 export const shelfNow: SQL = sql`case emails.status ${sql.raw(
   Object.entries(BAD_ENDS)
     .map(([status, shelf]) => `when '${status}' then ${SHELF[shelf]}`)

@@ -7,7 +7,7 @@
  *   const contact = await tx.find(findContact, { address })
  */
 import {
-  type Compiled,
+  type CompiledStatement,
   compileSql,
   type Db,
   type ParameterValues,
@@ -35,7 +35,7 @@ export function statement<Builder extends Preparable>(
 ): Statement<QueryRow<Builder>>
 export function statement<Row>(build: (db: Db) => Preparable | SQL): Statement<Row>
 export function statement<Row>(build: (db: Db) => Preparable | SQL): Statement<Row> {
-  let compiled: Compiled<Row> | undefined
+  let compiled: CompiledStatement<Row> | undefined
   return {
     compiled() {
       compiled ??= compile<Row>(build(new StoreDb(neverRun)))
@@ -49,7 +49,7 @@ export function parameter(name: string): InstanceType<typeof Placeholder> & SQL 
   return sql.placeholder(name) as InstanceType<typeof Placeholder> & SQL
 }
 
-function compile<Row>(built: Preparable | SQL): Compiled<Row> {
+function compile<Row>(built: Preparable | SQL): CompiledStatement<Row> {
   if (!('prepare' in built)) {
     const { sql: text, params } = compileSql(built)
     return { text, textOfRows: insertOfRows(text), ...binders(params), decode: undefined }
@@ -65,8 +65,8 @@ function compile<Row>(built: Preparable | SQL): Compiled<Row> {
   }
 }
 
-/** Functions that replace the placeholders by values, as the columns encode them. */
-function binders(params: unknown[]): Pick<Compiled<unknown>, 'bind' | 'bindRows'> {
+/** Returns the functions that replace the placeholders by values, as the columns encode them. */
+function binders(params: unknown[]): Pick<CompiledStatement<unknown>, 'bind' | 'bindRows'> {
   const slots = params.map(slot)
   const { length } = slots
   const fill = (bound: unknown[], from: number, values: ParameterValues) => {
@@ -122,7 +122,10 @@ function decoder<Row>(query: StoreQuery): (row: unknown[]) => Row {
 
 type FlatColumn = { key: string; decode: Decoder | undefined }
 
-/** Undefined for fields that only drizzle can map: nested objects, sub-selects. */
+/**
+ * Returns how a field is decoded; undefined for fields that only drizzle can map: nested objects,
+ * sub-selects.
+ */
 function toColumn([key, ...deeper]: string[], field: object): FlatColumn | undefined {
   if (key === undefined || deeper.length > 0) return undefined
   if (is(field, Column)) {

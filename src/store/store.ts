@@ -56,8 +56,8 @@ export type Store = {
   /** Calls `fn` within `NOTICED_WITHIN_MS` after another process has written, and sometimes without cause. */
   onExternalChange(fn: () => void): () => void
   /**
-   * The last number that a table has given to a row; known without a read. It is never too large, and
-   * right when `onCommit` and `onExternalChange` are told. `table`: one whose numbers are not given twice.
+   * The last number that a table has given to a row; known without a read. It is never too large, and exact
+   * when `onCommit` and `onExternalChange` call. `table`: a table that gives no number twice.
    */
   lastNumber(table: 'events' | 'attempts'): number
   /** Calls `fn` after pages of the log were copied into the database file. `fn` must not throw. */
@@ -91,9 +91,9 @@ export type StoreOptions = {
   /** Digests addresses for statements of `write` and `read`; without it, those statements fail. */
   addressDigest?: AddressDigest | undefined
   readerThreads?: number
-  /** In place of a worker thread. */
+  /** Called in place of the function that starts the store's worker threads. */
   createThread?: typeof createThread
-  /** In place of a new connection; for tests. */
+  /** Called in place of the function that opens connections; for tests. */
   connect?: typeof openConnection | undefined
   /**
    * Whether to watch for changes by other processes and for lost files; one-shot commands need not.
@@ -201,7 +201,10 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   }
 }
 
-/** Returns what changes with the rows; undefined while they may be changing, and when the database cannot be read. */
+/**
+ * Returns a function whose text changes with the rows; its result is undefined while rows may be changing,
+ * and when the database cannot be read.
+ */
 function stateOf(connection: Connection): () => string | undefined {
   // Changes when another connection commits.
   const version = connection.value('PRAGMA data_version')
@@ -215,7 +218,7 @@ function stateOf(connection: Connection): () => string | undefined {
   }
 }
 
-/** Writes one page, unchanged. */
+/** Tests whether a write succeeds: writes a number of the file's header as it is. */
 function probe(connection: Connection, writer: Writer): Promise<void> {
   return writer.write(async (tx) => {
     const version = Number(connection.value('PRAGMA user_version')())

@@ -132,7 +132,7 @@ export function createThreadPool<State, Message>(
   async function endIfNeeded(thread: PoolThread<State>): Promise<void> {
     const shouldEnd = watch?.shouldEnd(thread)
     const isOver = shouldEnd === true || (shouldEnd !== false && (await shouldEnd))
-    // It may take a few more checks until it has ended.
+    // A thread that was terminated may still be there for a few checks.
     if (!isOver || terminated.has(thread)) return
     terminated.add(thread)
     await thread.worker.terminate()

@@ -5,7 +5,7 @@
  */
 import type { Worker } from 'node:worker_threads'
 
-/** Multiplies the limit: after so much time on the clock a task is over in any case. */
+/** Multiplies the limit of processor time: after so much time on the clock the task is over in any case. */
 const MAX_CLOCK_SHARE = 12
 
 type TaskTimeOptions = {
@@ -15,7 +15,7 @@ type TaskTimeOptions = {
 }
 
 /**
- * The time of the task begins now. Returns a function that tells whether the task is over; its
+ * The time of the task begins with this call. Returns a function that tells whether the task is over; its
  * promise may stay open while the thread is stuck.
  */
 export function startTaskTime(

@@ -1,9 +1,9 @@
 /**
  * A fair queue: entries wait in the line of their key, first in, first out, and the keys take turns, so that
- * a long line delays mostly itself. A key is mostly a project. A key that comes anew has its turn after
- * those that wait.
+ * a long line delays mostly itself. A key is mostly a project. A new key has its turn after the keys that
+ * wait.
  *
- * Each turn counts alike. Where the time that work takes must count, `turns.ts` has the turns.
+ * Each turn counts the same, however long its work takes. `turns.ts` has turns that count the time.
  */
 type FairQueue<Entry> = {
   /** Adds an entry at the end of the key's line. */
@@ -23,11 +23,11 @@ type FairQueue<Entry> = {
 }
 
 export function createFairQueue<Entry>(): FairQueue<Entry> {
-  /** In the order of their turns; no line is empty. */
+  /** The lines in the order of their turns; no line is empty. */
   const lines = new Map<string, Entry[]>()
   let size = 0
 
-  /** The line has changed; `set` leaves a known key at its place. */
+  /** Call this when the line of a key has changed; `set` leaves a known key at its place. */
   function put(key: string, line: Entry[]): void {
     if (line.length > 0) lines.set(key, line)
     else lines.delete(key)

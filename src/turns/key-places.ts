@@ -1,21 +1,22 @@
 /**
- * Places for what is open at the same time, such as connections: so many in all, and so many of one key, so
- * that no key takes all. They are counted: nobody waits for one. What waits has `turns.ts`.
+ * Places for what is open at the same time, such as connections: a limited number in all, and for each key,
+ * so that no key takes all. Places are only counted, and nobody waits for a place: `turns.ts` has lines for
+ * work that waits.
  */
 
 export type KeyPlaces = {
-  /** Whether the key has as many places as one key may. */
+  /** Whether the key has as many places as a key may have. */
   isKeyFull(key: string): boolean
-  /** Whether all places are taken, but for `kept` at the most. */
+  /** Whether at most `kept` places are free. */
   isFull(kept?: number): boolean
   /**
-   * Takes a place. Whoever must not exceed the limits asks first. Returns what gives the place back: once,
-   * however often it is called.
+   * Takes a place, also beyond the limits: a caller who must keep them asks first. Returns a function that
+   * gives the place back; further calls of it do nothing.
    */
   take(key: string): () => void
 }
 
-/** `all`: any number if absent. */
+/** `all`: the number of all places; unlimited if absent. */
 type PlaceLimits = { perKey: number; all?: number }
 
 export function createKeyPlaces({

@@ -7,7 +7,10 @@ import { AppError } from '../base/errors.ts'
 
 /** Each request and each run of a job has its own object. */
 export type WorkOwner = {
-  /** The line: a project's id; for requests without a project, the name of a user or of a network. */
+  /**
+   * The line that the work waits in: a project's id; for requests without a project, the name of a user or
+   * of a network.
+   */
   readonly key: string
   readonly isJob: boolean
   /** The client of a request, until the work has changed something (`goOn`); absent for jobs. */
@@ -16,16 +19,16 @@ export type WorkOwner = {
   hasChanged?: boolean
 }
 
-/** The connection of a client, as far as work needs it. */
+/** The connection of a client: whether the client still waits for its response. */
 export type WaitingClient = {
   /** Whether the client left before it had its whole response. */
   hasLeft(): boolean
-  /** Calls `act` when the client leaves. Returns a function that takes that back. */
+  /** Calls `act` when the client leaves. Returns a function that cancels the call. */
   onLeave(act: () => void): () => void
 }
 
 /** Work of the server itself, and of commands. No limit applies to it. */
-export const SYSTEM: WorkOwner = { key: '', isJob: false }
+export const SYSTEM_OWNER: WorkOwner = { key: '', isJob: false }
 
 const owners = new AsyncLocalStorage<WorkOwner>()
 
@@ -36,13 +39,15 @@ export function runFor<T>(owner: WorkOwner, act: () => T): T {
 /** Runs work whose result several callers wait for: it goes on when the client that began it leaves. */
 export function runShared<T>(act: () => T): T {
   const { key, isJob } = currentOwner()
-  return currentOwner() === SYSTEM ? act() : owners.run({ key, isJob }, act)
+  return currentOwner() === SYSTEM_OWNER ? act() : owners.run({ key, isJob }, act)
 }
 
-/** The current work changes something: from now on it goes on when its client leaves. */
+/**
+ * Call this when the current work changes something: from then on the work goes on when its client leaves.
+ */
 export function goOn(): void {
   const owner = owners.getStore()
-  if (owner === undefined || owner === SYSTEM) return
+  if (owner === undefined || owner === SYSTEM_OWNER) return
   owner.client = undefined
   owner.hasChanged = true
 }
@@ -53,7 +58,7 @@ export function requireClient(): void {
 }
 
 export function currentOwner(): WorkOwner {
-  return owners.getStore() ?? SYSTEM
+  return owners.getStore() ?? SYSTEM_OWNER
 }
 
 /** Nobody reads this error: it only ends the request. */

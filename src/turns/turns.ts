@@ -22,23 +22,25 @@
  * The fair queue (`fair-queue.ts`) counts turns only: there one with slow work would take most of the time.
  */
 import { AppError } from '../base/errors.ts'
-import { clientLeft, currentOwner, SYSTEM, type WorkOwner } from './owner.ts'
+import { clientLeft, currentOwner, SYSTEM_OWNER, type WorkOwner } from './owner.ts'
 
 /** How much work of requests may wait. */
 export type WaitingLimits = {
   waitingPerProject: number
   waiting: number
-  /** For the refusal, as in "wait to be rendered". */
+  /**
+   * The purpose of the wait, for the text of the refusal: "Too many of your requests wait to be rendered."
+   */
   to: string
   retryAfterSeconds: number
 }
 
 export type TurnsOptions = WaitingLimits & {
-  /** Places. */
+  /** The number of places. */
   atOnce: number
   /** Places that one project may have at once; all of them if absent. */
   atOncePerProject?: number
-  /** For tests: ms. */
+  /** A clock in ms, for tests. */
   clock?: () => number
 }
 
@@ -60,7 +62,7 @@ type Line<Work> = {
   readonly key: string
   readonly waiting: Work[]
   running: number
-  /** The time for which the line has used places, with what it began with. */
+  /** The time for which the line has used places, plus the time that the line began with. */
   usedMs: number
   /** The number of its last turn; 0 = none. */
   lastTurn: number
@@ -81,12 +83,12 @@ type Lines<Work> = {
   end(line: Line<Work>, usedMs: number): void
   /** Call this when work has left a line that has no place. */
   tidy(): void
-  /** The line whose turn it is, of those that wait and `mayBegin`. */
+  /** The line whose turn it is, among the lines with waiting work for which `mayBegin` is true. */
   next(mayBegin: (line: Line<Work>) => boolean): Line<Work> | undefined
   all(): Iterable<Line<Work>>
 }
 
-/** How far ahead of the others a line begins. */
+/** The time of a new line begins this far below that of the latest turn, so that the new line is next. */
 const ADVANCE_MS = 2_000
 /** The least time that a turn counts. */
 const LEAST_MS = 1
@@ -97,7 +99,7 @@ export function createTurns(options: TurnsOptions): Turns {
   const { atOnce, atOncePerProject = atOnce, clock = () => performance.now() } = options
   const lines = createLines<WaitingWork>()
   /** Requests that have had a place. */
-  const admitted = new WeakSet<WorkOwner>([SYSTEM])
+  const admitted = new WeakSet<WorkOwner>([SYSTEM_OWNER])
   let running = 0
   let stopError: Error | undefined
 
@@ -121,7 +123,7 @@ export function createTurns(options: TurnsOptions): Turns {
       lines.tidy()
       throw error
     }
-    // Work that waits for the turn of its line is not passed.
+    // Work that waits for the turn of its line goes first: later work does not overtake it.
     if (line.waiting.length === 0 && isFreeFor(line)) return occupy(line, owner)
     return wait(owner, line)
   }
@@ -188,15 +190,15 @@ export function createTurns(options: TurnsOptions): Turns {
   }
 }
 
-/** Of jobs and the server itself, any number may wait. */
+/** Counts the waiting work of requests: any number of jobs, and of the server's own work, may wait. */
 function countRequests(lines: Iterable<Line<WaitingWork>>): number {
   let count = 0
   for (const line of lines)
-    for (const { owner } of line.waiting) if (!owner.isJob && owner !== SYSTEM) count += 1
+    for (const { owner } of line.waiting) if (!owner.isJob && owner !== SYSTEM_OWNER) count += 1
   return count
 }
 
-/** @throws AppError RATE_LIMIT_EXCEEDED, EXTERNAL_SERVICE_ERROR when as much waits as may */
+/** @throws AppError RATE_LIMIT_EXCEEDED, EXTERNAL_SERVICE_ERROR when no more work may wait */
 export function refuseFull(
   { waitingPerProject, waiting, to, retryAfterSeconds }: WaitingLimits,
   { ofProject, inAll }: { ofProject: number; inAll: number },
@@ -212,7 +214,7 @@ export function refuseFull(
 
 function createLines<Work>(): Lines<Work> {
   const lines = new Map<string, Line<Work>>()
-  /** The time that the line of the latest turn had used before; it never falls. */
+  /** The `usedMs` that the line of the latest turn had before that turn; it never falls. */
   let reachedMs = 0
   let turns = 0
   let born = 0

@@ -6,7 +6,7 @@ export type Beside = {
   stop(): Promise<void>
 }
 
-/** `onError` is told of each failure. */
+/** `onError` is called with the error of each piece that fails. */
 export function createBeside(onError: (error: unknown) => void): Beside {
   const running = new Set<Promise<unknown>>()
   let isStopped = false

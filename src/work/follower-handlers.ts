@@ -9,10 +9,11 @@ import type { Tx } from '../store/write/transaction.ts'
 type PlacesOptions<Row> = {
   store: Pick<Store, 'read'>
   rows: Pick<FollowedRows<Row>, 'last'>
-  /** The first handlers, one at least. */
+  /** The handlers at the start, at least one, each with its place. */
   places: readonly HandlerPlace<Row>[]
   /**
-   * Called for a handler that leaves. It failed in a batch of `failed` rows, or is behind the others (0).
+   * Called for a handler that leaves. `failed`: the number of rows of the batch in which it failed; 0 if it
+   * is behind the others instead.
    */
   leave?: ((place: HandlerPlace<Row>, failed: number) => void) | undefined
 }
@@ -28,13 +29,14 @@ type Places<Row> = {
    */
   head(): number
   /**
-   * Whether a handler is not at the last number; true also if that went back, because somebody deleted it
-   * by hand.
+   * Whether a handler has not handled the rows up to the last number. Also true if the last number went
+   * back, because somebody deleted rows by hand.
    */
   isBehind(): boolean
   /**
-   * Returns who needs the next rows; none if nobody does. With `mayPass`, those for whom no row may matter pass
-   * over all that are committed (`passed`: over so many at most). Those who are behind the rest leave.
+   * Returns the handlers that need the next rows; none if nobody does. With `mayPass`, handlers for whom no
+   * row may matter pass over all committed rows (`passed`: over so many at most). Handlers that are behind
+   * the others leave.
    */
   next(mayPass: boolean): Promise<{ readers: readonly HandlerPlace<Row>[]; passed: number }>
   /**
@@ -56,7 +58,7 @@ export type FollowedRows<Row> = {
   last(): number
   /** The number of the newest row, rows of this transaction included; 0 before the first row. */
   newest(tx: Tx): Promise<number>
-  /** The rows behind a number, in their order. */
+  /** The rows after a number, in their order. */
   listAfter(tx: Tx, place: { seq: number; limit: number }): Promise<Row[]>
 }
 
@@ -67,14 +69,14 @@ export type Cursors = {
 }
 
 export type FollowerHandler<Row, Name extends string = string> = {
-  /** The name of its cursor. One handler of a name runs at a time. */
+  /** The name of the handler's cursor. No two handlers with one name run at a time. */
   name: Name
   /** The names of the rows that may matter; the handler gets only these. All rows if absent. */
   names?: ReadonlySet<string>
   /**
-   * Handles the rows; the rules of closures for `store.write` apply. A handler whose work would be too much for
-   * one transaction calls `endAt` with the last row that it handles; the rows behind it come again. It handles
-   * one at least.
+   * Handles the rows; the rules of closures for `store.write` apply. A handler whose work would be too much
+   * for one transaction calls `endAt` with the last row that it handles, the first row at least; the rows
+   * after that row come again.
    */
   handle(tx: Tx, rows: readonly Row[], endAt: (row: Row) => void): Promise<void>
   /**
@@ -88,17 +90,18 @@ export type FollowerHandler<Row, Name extends string = string> = {
    */
   beginsAt?: 'oldest' | 'newest'
   /**
-   * Returns how many times as long as a batch took its reader rests before the next one, while it is far behind
-   * and nobody waits for it. If absent, it does not rest. Its batches are heavy writes then.
+   * Returns how many times as long as a batch took its reader rests before the next batch, while the reader
+   * is far behind and nobody waits for it. If absent, the reader does not rest. The batches of a reader
+   * that may rest are heavy writes.
    */
   restTimes?(): number
 }
 
 export type HandlerPlace<Row> = {
   readonly handler: FollowerHandler<Row>
-  /** All rows up to this number are handled. -1: not known. */
+  /** The handler has handled all rows up to this number. -1: not known. */
   seq: number
-  /** Whether the stored cursor has the same number. */
+  /** Whether the stored cursor equals `seq`. */
   isSaved: boolean
 }
 
@@ -111,8 +114,8 @@ type BatchOptions<Row> = {
   /** Handlers with a cursor older than their place: these cursors are saved with those of the readers. */
   unsaved: readonly HandlerPlace<Row>[]
   /**
-   * The number behind which the rows begin. A handler that is further gets only the rows behind its own
-   * number.
+   * The number after which the rows begin. A handler whose own number is higher gets only the rows after
+   * that.
    */
   from: number
   limit: number
@@ -125,16 +128,16 @@ type FollowerBatch<Row> = {
   ends: ReadonlyMap<HandlerPlace<Row>, number>
   isSaved: boolean
   rows: number
-  /** More rows may be behind these. */
+  /** Whether the batch had as many rows as it may have, so that more may follow. */
   isFull: boolean
-  /** The batch had all committed rows, and all handlers handled them. */
+  /** Whether the batch had all committed rows, and all handlers handled them. */
   isAll: boolean
   startedAt: number
   /** The time from the first query to the last. */
   tookMs: number
 }
 
-/** `mayMatter` of a handler to which rows matter while a query finds somebody who wants them. */
+/** Makes the `mayMatter` of a handler that wants rows only while a query finds somebody who wants them. */
 export function whileAny(
   wanting: Statement<unknown>,
 ): NonNullable<FollowerHandler<never>['mayMatter']> {
@@ -153,7 +156,8 @@ export function createPlaces<Row>({
   async function next(mayPass: boolean) {
     const committed = rows.last()
     const asked = mayPass ? places.filter(({ seq }) => seq < committed) : []
-    // The questions are asked in this turn: they see all that is committed, and nothing more.
+    // All handlers are asked in this turn of the event loop: their answers are about what is committed now,
+    // and nothing more.
     const answers = await Promise.all(asked.map(({ handler }) => handler.mayMatter?.(store.read)))
     const passing = asked.filter((_, index) => answers[index] === false)
     const passed = Math.max(0, committed - lowest(passing))
@@ -241,12 +245,13 @@ export async function handleBatch<Row extends FollowedRow>(
   const startedAt = clock()
   const furthest = readers.reduce((most, { seq }) => Math.max(most, seq), from)
   let committed = rows.last()
-  // A number that went back was deleted by hand, or the store does not know it yet.
+  // `committed` is too low if rows were deleted by hand, or if the store does not know the newest rows yet.
   if (committed < furthest) committed = await rows.newest(tx)
   const batch = await rows.listAfter(tx, { seq: from, limit })
   const isLast = batch.length < limit
   const last = batch.at(-1)?.seq ?? committed
-  // Rows that are deleted, or that the list leaves out, are behind the last row.
+  // In the last batch the end is the last committed number: rows after the batch were deleted, or the list
+  // leaves them out.
   const end = isLast ? Math.max(last, committed) : last
   const ends = new Map<HandlerPlace<Row>, number>()
   for (const place of readers) {
@@ -272,7 +277,7 @@ function move<Row>(place: HandlerPlace<Row>, seq: number): void {
   place.seq = seq
 }
 
-/** Infinite without places. */
+/** The lowest number of the places; infinite without places. */
 function lowest<Row>(places: readonly HandlerPlace<Row>[]): number {
   return Math.min(...places.map(({ seq }) => seq))
 }

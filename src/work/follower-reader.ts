@@ -54,9 +54,9 @@ type ReaderOptions<Row> = {
 
 export type FollowerReader<Row> = {
   wake(): void
-  /** As of a `Follower`, for its handlers. */
+  /** Resolves when the handlers of this reader have handled all rows: see `Follower.caughtUp`. */
   caughtUp(): Promise<void>
-  /** Takes a handler back; only in `gather`. */
+  /** Takes a handler back. Call it only in `gather`. */
   take(place: HandlerPlace<Row>): void
   /**
    * Ends the reader of one handler and returns its place, if the handler has handled all rows up to
@@ -83,14 +83,14 @@ export function createRowReader<Row extends FollowedRow>(
   let waiting: PromiseWithResolvers<void>[] = []
   let isStopping = false
   let running: Promise<void> | undefined
-  /** Something is read or written. */
+  /** Whether something is being read or written. */
   let isBusy = false
-  /** Cursors are not saved yet; the timer saves them. */
+  /** The timer that saves the cursors which are not saved yet. */
   let saving: NodeJS.Timeout | undefined
   let isSaveDue = false
-  /** Stored cursors may be ahead: a write failed, and nobody knows whether it was durable. */
+  /** Whether stored cursors may be ahead: a write failed, and nobody knows whether it is durable. */
   let isUnsure = true
-  /** The handler whose turn it is, or was when it failed. */
+  /** The handler whose turn it is, or the handler that failed in its turn. */
   let acting: HandlerPlace<Row> | undefined
   let failures = 0
   let last = { rows: 0, endedAt: Number.NEGATIVE_INFINITY, isAll: false }
@@ -212,7 +212,8 @@ export function createRowReader<Row extends FollowedRow>(
     // A failure of the whole transaction is no fault of the handler whose turn it is.
     const failed = hasCode(error, 'DATABASE_ERROR') ? undefined : acting
     acting = undefined
-    // After a failed batch, its rows come one by one; after a failed read there is nothing to try alone.
+    // After a failed batch, the rows of the batch are handled one by one; after a failed read there are no
+    // rows to try alone.
     const isAlone = effort.isAlone()
     const { follower, afterSeq } =
       failed === undefined

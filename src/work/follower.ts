@@ -31,17 +31,17 @@ export type FollowerOptions<Row extends FollowedRow> = {
   name: string
   rows: FollowedRows<Row>
   cursors: Cursors
-  /** In the order in which they get the rows of a batch. */
+  /** The handlers, in the order in which they get the rows of a batch. */
   handlers: readonly FollowerHandler<Row>[]
   /** The maximum number of rows in a transaction; 100 if absent. */
   batch?: number
   /**
-   * How long it waits after a commit before it reads; 0 if absent. From `BEAT_MS` (`pace.ts`) on, it goes
-   * on at the last multiple of `BEAT_MS` before the time is over. A reader with much to do waits at least
-   * for the next multiple.
+   * How long a reader waits after a commit before it reads; 0 if absent. If the time is `BEAT_MS`
+   * (`pace.ts`) or more, the wait ends at the last multiple of `BEAT_MS` within that time. A reader with
+   * much to do waits at least for the next multiple.
    */
   lingerMs?: number
-  /** For tests: ms. */
+  /** A clock in ms, for tests. */
   clock?: () => number
 }
 
@@ -63,7 +63,7 @@ export function startFollower<Row extends FollowedRow>(
 ): Follower {
   const { store } = deps
   let isStopping = false
-  /** How often a handler went to another reader. */
+  /** How often a handler changed to another reader. */
   let moves = 0
   const places = handlers.map((handler) => ({ handler, seq: -1, isSaved: true }))
   /** The readers of handlers that are behind, or have failed. */
@@ -92,7 +92,7 @@ export function startFollower<Row extends FollowedRow>(
   })
 
   function wake(): void {
-    // The common reader comes first, so that it finds the readers whose handlers it can take in.
+    // The common reader is woken first, so that it can take in the handlers of other readers before they read.
     common.wake()
     for (const reader of own) reader.wake()
   }

@@ -17,7 +17,7 @@ export type AttemptLimit = {
   size(): number
 }
 
-/** End it once, in one of these ways. */
+/** An attempt that has begun. It ends once, by one of these methods. */
 export type LimitedAttempt = {
   /** The attempt counts against its key. */
   counted(): void
@@ -34,11 +34,11 @@ export type HourlyLimit = {
 
 type Refusal = { publicText: string; details?: Readonly<Record<string, number>> }
 
-/** `countedAt`: instants, oldest first. */
+/** The attempts of a key. `countedAt`: the instants of those that count, oldest first. */
 type Attempts = { countedAt: number[]; inFlight: number }
 type Failures = { count: number; lastAt: number; inFlight: number }
 
-/** The most keys of one limit. Beyond this number, the keys that were idle longest are forgotten. */
+/** The most keys that a limit remembers. Beyond it, the keys that were idle longest are forgotten. */
 const MAX_KEYS = 20_000
 /** The first wait of a limit of failures. */
 const FIRST_WAIT_MS = SECOND_MS
@@ -46,7 +46,7 @@ const MAX_WAIT_MS = 15 * MINUTE_MS
 const MEMORY_MS = HOUR_MS
 
 /** @throws AppError RATE_LIMIT_EXCEEDED with `retryAfter` (seconds) */
-export function enter(
+export function enterLimit(
   limit: AttemptLimit,
   key: string,
   { publicText, details }: Refusal,
@@ -68,7 +68,7 @@ export function createHourlyLimit({
   publicText: string
 }): HourlyLimit {
   const attempts = createWindowLimit({ limit, windowMs: HOUR_MS, now })
-  return { enter: (key) => enter(attempts, key, { publicText, details: { limit } }) }
+  return { enter: (key) => enterLimit(attempts, key, { publicText, details: { limit } }) }
 }
 
 /** Limits the attempts of a key that count in any stretch of time, such as an hour. */
@@ -86,7 +86,7 @@ export function createWindowLimit({
   function find(key: string): Attempts {
     const attempts = keys.get(key) ?? { countedAt: [], inFlight: 0 }
     const at = now()
-    // Instants in the future are those of a clock that was set back.
+    // Instants in the future come from a clock that was set back since.
     const isRecent = (instant: number) => instant <= at && at - instant < windowMs
     attempts.countedAt = attempts.countedAt.filter(isRecent)
     return attempts
@@ -112,7 +112,7 @@ export function createWindowLimit({
           attempts.countedAt.push(now())
           end()
         },
-        // The attempts that count stay, because other people may have made them.
+        // A success clears nothing: other people may have made the attempts that count.
         cleared: end,
         abandoned: end,
       }
@@ -121,7 +121,7 @@ export function createWindowLimit({
   }
 }
 
-/** Limits failures: `free` of them close nothing. */
+/** Limits failures: the first `free` failures of a key do not close it. */
 export function createFailureLimit(free: number, now: Now): AttemptLimit {
   const keys = createLru<Failures>(MAX_KEYS)
 

@@ -10,15 +10,15 @@ import { createFairQueue } from '../turns/fair-queue.ts'
 import { currentOwner, type WorkOwner } from '../turns/owner.ts'
 
 /**
- * Turns of the loop for other work between two of these turns, so that short work, which takes several
- * turns, is not slowed by each.
+ * How many turns of the event loop are left to other work between two turns of these lines, so that short work,
+ * which takes several turns, is not slowed by each.
  */
 const TURNS_OF_OTHERS = 2
-/** How many pieces of work of a line take turns. */
+/** How many pieces of work of one line take turns at the same time. */
 export const AT_ONCE = 16
 /**
- * After so many turns of a line, one goes to what has waited longest, however late it began, so that long
- * work does not block it.
+ * After this many turns of a line, one turn goes to the work that has waited longest, however late it
+ * began: long work would otherwise block it.
  */
 const TURNS_BY_AGE = 16
 
@@ -33,7 +33,7 @@ type WaitingTurn = { age: number; begin(): void }
 type TurnLine = { waiting: WaitingTurn[]; taken: number }
 
 export function createLoopTurns(): LoopTurns {
-  /** The lines of waiting work; each entry stands for the next piece of its line. */
+  /** The lines with waiting work. An entry stands for the next piece of work of its line. */
   const turns = createFairQueue<string>()
   const lines = new Map<string, TurnLine>()
   const ages = new WeakMap<WorkOwner, number>()
@@ -59,7 +59,7 @@ export function createLoopTurns(): LoopTurns {
     })
   }
 
-  /** Takes what has waited longest among the oldest work of the line. */
+  /** Removes and returns the piece that has waited longest among the oldest work of the line. */
   function takeFrom(key: string): WaitingTurn | undefined {
     const line = lines.get(key)
     if (line === undefined) return undefined
@@ -100,10 +100,13 @@ function afterTurns(count: number, act: () => void): void {
   setImmediate(count === 0 ? act : () => afterTurns(count - 1, act))
 }
 
-/** One for the process, because the process has one event loop. */
+/** There is one object for the process, because the process has one event loop. */
 const loopTurns = createLoopTurns()
 
-/** Resolves when it is the turn of the current owner (`turns/owner.ts`): before work of about a millisecond. */
+/**
+ * Resolves when it is the turn of the current owner (`turns/owner.ts`). Call it before each piece of work
+ * of about a millisecond.
+ */
 export function nextTurn(): Promise<void> {
   return loopTurns.next(currentOwner())
 }

@@ -30,15 +30,18 @@ export type LoopOptions = {
   run(loop: LoopRun): Promise<NextWaitMs> | NextWaitMs
   /** Logs an error of a run. If absent, a run must not throw. */
   onError?(error: unknown): void
-  /** Each subscribes the loop to what wakes it, and returns the function that ends that. */
+  /**
+   * Each function subscribes the loop to what wakes it, and returns the function that ends the
+   * subscription.
+   */
   wakes?: readonly ((wake: () => void) => () => void)[]
-  /** The longest wait; without it, the loop waits until it is woken. */
+  /** The longest wait; if absent, the loop waits until it is woken. */
   maxWaitMs?: number
   /** The wait before the first run, 0 if absent. `Infinity`: until the loop is woken. */
   firstWaitMs?: number
   /** The wait after a run that failed; `maxWaitMs` if absent. */
   retryMs?: number
-  /** Whether its timer keeps the process alive; true if absent. */
+  /** Whether the loop's timer keeps the process alive; true if absent. */
   keepsAlive?: boolean
 }
 
@@ -76,11 +79,11 @@ export function startLoop({
   const { signal } = stopping
   const inOwnContext = AsyncLocalStorage.snapshot()
   let isWanted = false
-  /** The latest runs: settled unless `isRunning`. */
+  /** The latest run: settled unless `isRunning`. */
   let running = Promise.resolve()
   let isRunning = false
   let timer: NodeJS.Timeout | undefined
-  /** When the timer fires, on the monotonic clock. */
+  /** When the timer fires (ms), on the monotonic clock. */
   let dueAt = Number.POSITIVE_INFINITY
 
   function begin(): void {
@@ -122,7 +125,7 @@ export function startLoop({
     return retryMs
   }
 
-  /** The caller goes on first, so that one run is for all that it has to tell. */
+  /** The run begins after the caller has gone on, so that one run is for all its notices. */
   function wake(): void {
     if (!isWanted && !isRunning) queueMicrotask(begin)
     isWanted = true
@@ -173,7 +176,10 @@ export function startLoop({
   }
 }
 
-/** A loop whose runs are `everyMs` apart, also the first from now; it keeps no process alive. */
+/**
+ * A loop whose runs are `everyMs` apart; the first run is `everyMs` from now. Its timer does not keep the
+ * process alive.
+ */
 export function runEvery(everyMs: number, run: LoopOptions['run']): Loop {
   return startLoop({ run, firstWaitMs: everyMs, maxWaitMs: everyMs, keepsAlive: false })
 }
@@ -207,7 +213,7 @@ export function createNotifier<Notice = void>(): Notifier<Notice> {
   }
 }
 
-/** An error that nobody logs is a fault of ours: it ends the process. */
+/** An error that no `onError` takes is a fault of the program: it ends the process. */
 function throwLater(error: unknown): void {
   queueMicrotask(() => {
     throw error

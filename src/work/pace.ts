@@ -13,11 +13,14 @@ type BatchPace = {
    * so that the wait for the writer does not count.
    */
   measure<T>(rows: number, work: () => Promise<T>): Promise<T>
-  /** As `measure`, for who knows the number of rows only afterwards. */
+  /** Does what `measure` does, for a caller who knows the number of rows only afterwards. */
   record(rows: number, tookMs: number): void
 }
 
-/** Rows of the first batch, of the largest, and of the smallest; the time that a batch should take. */
+/**
+ * `first`, `max`, `min`: rows of the first, the largest and the smallest batch. `batchMs`: how long a batch
+ * should take.
+ */
 export type AdaptiveSize = { first: number; max: number; min?: number; batchMs: number }
 
 type BatchPaceOptions = AdaptiveSize & { clock?(): number }
@@ -32,7 +35,7 @@ type BatchTimes = { rows: number; startedAt: number; tookMs: number }
 type EffortOptions = {
   /** The maximum number of rows in a batch; 100 if absent. */
   batch: number | undefined
-  /** The first rows to handle one by one. */
+  /** How many rows are handled one by one at first. */
   suspects: number | undefined
   clock: () => number
 }
@@ -48,15 +51,15 @@ type Effort = {
   restMs(times: number): number
   /** `isHeavy`: the batch had a transaction of its own. */
   ended(batch: BatchTimes, end: { endedAt: number; isHeavy: boolean }): void
-  /** A row was handled, or passed over. */
+  /** Call this when a row was handled or passed over. */
   advanced(): void
-  /** There were no rows to read. */
+  /** Call this when there were no rows to read. */
   idle(): void
-  /** All rows are handled, so none is in doubt. */
+  /** Call this when all rows are handled, so that no row is in doubt. */
   caughtUp(): void
   /** The number of rows in doubt if the last batch has failed. */
   doubtful(): number
-  /** The last batch failed: its rows are handled one by one. */
+  /** Call this when the last batch failed: its rows are then handled one by one. */
   failed(): void
 }
 
@@ -68,9 +71,12 @@ const MAX_FIRST_BATCH = 500
 /** How long a batch should hold the writer. */
 const BATCH_MS = 12
 
-/** The pauses of a follower, one at a time. A promise shared by all pauses would keep memory of each. */
+/**
+ * The pauses of a follower, one at a time. Each pause has its own promise: a promise that all pauses share
+ * would keep memory of each.
+ */
 type Pauses = {
-  /** Ends early by `end`; with `isHurried`, by `hurry` too. */
+  /** Resolves after `ms`, or early by `end`; with `isHurried`, also by `hurry`. */
   pause(ms: number, isHurried: boolean): Promise<void>
   end(): void
   hurry(): void
@@ -82,7 +88,7 @@ type Pauses = {
  */
 const BEAT_MS = 50
 
-/** From this number of rows on, a batch is much to do. */
+/** A batch of this many rows or more counts as much to do. */
 const MANY_ROWS = 8
 
 /** The time that a write of a follower waits for others with which it can share a commit. */
@@ -136,7 +142,7 @@ export function createEffort({ batch = DEFAULT_BATCH, clock, ...options }: Effor
   const first = Math.min(batch, MAX_FIRST_BATCH)
   const pace = createBatchPace({ first, max: batch, batchMs: BATCH_MS, clock })
   let suspects = options.suspects ?? 0
-  /** The most rows that the last batch could have. */
+  /** The most rows that the last batch could have had. */
   let limit = batch
   /** How long the last batch took, if it was full. */
   let fullMs = 0
@@ -200,7 +206,7 @@ export function patienceFor({ lingerMs, rows }: Pick<Lingering, 'lingerMs' | 'ro
   return lingerMs >= BEAT_MS || (lingerMs > 0 && rows >= MANY_ROWS) ? PATIENCE_MS : 0
 }
 
-/** How long a follower lingers (ms) that finds new rows at `at`. */
+/** How long a follower that finds new rows at `at` lingers (ms). */
 export function lingerFor({ lingerMs, at, rows, endedAt }: Lingering): number {
   const isBusy = rows >= MANY_ROWS && at - endedAt < BEAT_MS
   const ms = isBusy ? Math.max(lingerMs, BEAT_MS) : lingerMs

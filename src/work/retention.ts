@@ -11,20 +11,20 @@ import type { Statement } from '../store/database.ts'
 import { sql } from '../store/drizzle.ts'
 import { parameter, statement } from '../store/statement.ts'
 import type { Store } from '../store/store.ts'
-import { type Pace, sweep } from './sweep.ts'
+import { type SweepPace, sweep } from './sweep.ts'
 
-/** Takes `before` (epoch ms) and `limit`; deletes up to so many rows, and all if they are fewer. */
+/** A statement that deletes rows older than `before` (epoch ms): `limit` rows, or all if there are fewer. */
 type Deletion = { statement: Statement<unknown>; index: string }
 
 export type Retention = {
-  /** Of its job; the database stores it. */
+  /** The name of the retention's job; the database stores it. */
   name: string
   /** When the job runs: five fields, in UTC. */
   schedule: string
   /** How long a row is kept. */
   keptMs: number | ((days: Config['retention']) => number)
   deletions: readonly Deletion[]
-  pace: Pace
+  pace: SweepPace
 }
 
 /** Deletes the rows of a table whose instant `column` has come, the oldest first. `key`: its primary key. */
@@ -51,8 +51,8 @@ export function oldRows({
 }
 
 /**
- * Deletes what is older than a retention keeps, in short transactions. Returns the number of rows. A
- * signal ends the work between two of them.
+ * Deletes the rows that are older than a retention keeps, in short transactions. Returns the number of
+ * rows. An aborted signal ends the work between two transactions.
  */
 export async function deleteExpired(
   { store, config, now }: { store: Pick<Store, 'write'>; config: Config; now: Now },

@@ -7,7 +7,7 @@
 type Passes<Unit> = {
   /** The units that may have rows to move. */
   list(): Promise<readonly Unit[]>
-  /** Moves rows of a unit, all or those of one turn. Returns how many. */
+  /** Moves rows of a unit: all of them, or those of one turn. Returns the number of moved rows. */
   move(unit: Unit): Promise<number>
 }
 

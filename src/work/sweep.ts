@@ -19,42 +19,44 @@ import type { RunningJob } from './jobs/run.ts'
 import { type AdaptiveSize, createBatchPace, withRest } from './pace.ts'
 
 /**
- * `times`: after each batch, so many times as long as it took, at most a second. The others: between two
- * batches, one turn of the event loop, `ms`, or nothing.
+ * The rest of a sweep. `times`: after each batch, so many times as long as the batch took, at most a second.
+ * `ms`: between two batches, so long. `event loop`: between two batches, one turn of the event loop.
  */
-type Rest = { times: number } | { ms: number } | 'event loop' | 'none'
+type SweepRest = { times: number } | { ms: number } | 'event loop' | 'none'
 
 /** How many rows a batch has: always `rows`, or as many as fit into its time. */
-export type Pace = ({ rows: number } | AdaptiveSize) & { rest: Rest }
+export type SweepPace = ({ rows: number } | AdaptiveSize) & { rest: SweepRest }
 
 type Deps = { store: Pick<Store, 'write'> }
 
 export type SweepRules = {
-  pace: Pace
+  pace: SweepPace
   /** Whose heavy writes the batches are (`WriteOptions`); undefined for light ones. */
   heavyFor: string | undefined
   /** Ends the sweep before its next batch. */
   signal?: AbortSignal | undefined
-  /** As `signal`, but the sweep throws the reason: another run of the job does the rest. */
+  /**
+   * Ends the sweep as `signal` does, but the sweep throws the reason: another run of the job does the rest.
+   */
   job?: Pick<RunningJob, 'signal'> | undefined
   /** The time after which no batch begins. */
   forMs?: number
 }
 
 /**
- * The end: `short` after a batch that changed less than its limit, `none` after one that changed nothing,
- * or what a function says before each batch.
+ * When the sweep ends: `short` after a batch that changed less than its limit, `none` after a batch that
+ * changed nothing; a function is asked before each batch.
  */
-type Until = 'short' | 'none' | (() => Promise<boolean>)
+type SweepUntil = 'short' | 'none' | (() => Promise<boolean>)
 
 /**
- * Repeats `change`, which changes up to `limit` rows and returns their number; `done` is the number of
- * those before. Returns the number of all.
+ * Repeats `change`, which changes up to `limit` rows and returns their number; `done` is the number of rows
+ * changed before. Returns the number of all changed rows.
  * @throws the reason of the job's signal
  */
 export async function sweep(
   { store }: Deps,
-  { until, ...rules }: SweepRules & { until: Until },
+  { until, ...rules }: SweepRules & { until: SweepUntil },
   change: (tx: Tx, limit: number, done: number) => Promise<number>,
 ): Promise<number> {
   const batches = createBatches(store, rules)
@@ -70,7 +72,7 @@ export async function sweep(
   }
 }
 
-/** The job that saves the state of a sweep, and how far that is, in percent. */
+/** The job that saves the state of a sweep. `percentOf`: how far a state is, in percent. */
 export type JobProgress<State> = { job: RunningJob; now: Now; percentOf(state: State): number }
 
 type RowChange<Row, State> = {
@@ -78,14 +80,14 @@ type RowChange<Row, State> = {
   from: State
   /** Changes the rows, and returns the state after them. */
   change(tx: Tx, rows: readonly Row[], state: State): Promise<State>
-  /** Done before the transaction of a batch. */
+  /** Runs before the transaction of each batch. */
   prepare?(rows: readonly Row[]): Promise<void>
-  /** `progress.job` is the same job as in the rules. */
+  /** `progress.job` is the same job as `SweepRules.job`. */
   progress?: JobProgress<State> | undefined
 }
 
 type FoundRows<Row, State> = RowChange<Row, State> & {
-  /** Up to `limit` rows behind the state; none ends the sweep. */
+  /** Finds up to `limit` rows behind the state; an empty result ends the sweep. */
   find(limit: number, state: State): Promise<readonly Row[]>
 }
 
@@ -196,7 +198,7 @@ function createBatches(
   return { begin, write, isStopped }
 }
 
-async function restBetween(rest: Rest, signal: AbortSignal | undefined): Promise<void> {
+async function restBetween(rest: SweepRest, signal: AbortSignal | undefined): Promise<void> {
   if (rest === 'event loop') await setImmediate()
   else if (typeof rest === 'object' && 'ms' in rest) {
     await sleep(rest.ms, undefined, { signal }).catch(() => undefined)

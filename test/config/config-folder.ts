@@ -5,7 +5,7 @@ import path from 'node:path'
 import { after } from 'node:test'
 import type { Config } from '../../src/config/config.ts'
 import { type LoadOptions, loadConfig } from '../../src/config/load.ts'
-import { ConfigError, type Problem } from '../../src/config/problems.ts'
+import { ConfigError, type ConfigProblem } from '../../src/config/problems.ts'
 
 /** Creates a folder that is removed at the end of the test file. */
 export function makeFolder(): string {
@@ -18,7 +18,7 @@ export type ConfigFolder = {
   folder: string
   file: string
   load(toml: string | null, env?: NodeJS.ProcessEnv): Config
-  problems(toml: string | null, env?: NodeJS.ProcessEnv): Problem[]
+  problems(toml: string | null, env?: NodeJS.ProcessEnv): ConfigProblem[]
   options(env?: NodeJS.ProcessEnv): LoadOptions
 }
 

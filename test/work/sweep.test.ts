@@ -3,11 +3,11 @@ import { describe, it } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import type { Tx } from '../../src/store/write/transaction.ts'
 import { loadProgress } from '../../src/work/jobs/progress.ts'
-import { type Pace, sweep, sweepPages, sweepRows } from '../../src/work/sweep.ts'
+import { type SweepPace, sweep, sweepPages, sweepRows } from '../../src/work/sweep.ts'
 import { openJobs } from './jobs/job-loop.ts'
 import { claimJob } from './jobs/running.ts'
 
-const TEN: Pace = { rows: 10, rest: 'none' }
+const TEN: SweepPace = { rows: 10, rest: 'none' }
 const LIGHT = { pace: TEN, heavyFor: undefined }
 
 /** A store that only notes for whom it writes. */
@@ -67,7 +67,7 @@ describe('a sweep', () => {
 
   it('doubles quick batches up to the largest', async () => {
     const { change, limits } = takeOf(1_000)
-    const pace: Pace = { first: 50, max: 300, batchMs: 60_000, rest: 'none' }
+    const pace: SweepPace = { first: 50, max: 300, batchMs: 60_000, rest: 'none' }
     await sweep(openNoted(), { pace, heavyFor: undefined, until: 'short' }, change)
     assert.deepEqual(limits, [50, 100, 200, 300, 300, 300])
   })
@@ -102,7 +102,7 @@ describe('a sweep', () => {
   it('rests between two batches for the time that its pace says, and not after the last', async (t) => {
     t.mock.timers.enable({ apis: ['setTimeout'] })
     const noted = openNoted()
-    const pace: Pace = { rows: 10, rest: { ms: 60 } }
+    const pace: SweepPace = { rows: 10, rest: { ms: 60 } }
     const done = sweep(noted, { pace, heavyFor: undefined, until: 'short' }, takeOf(15).change)
     await setImmediate()
     t.mock.timers.tick(59)
@@ -117,7 +117,7 @@ describe('a sweep', () => {
     t.mock.timers.enable({ apis: ['setTimeout'] })
     const noted = openNoted()
     const stopping = new AbortController()
-    const pace: Pace = { rows: 10, rest: { times: 1_000_000 } }
+    const pace: SweepPace = { rows: 10, rest: { times: 1_000_000 } }
     const rules = { pace, heavyFor: undefined, signal: stopping.signal, until: 'short' as const }
     const done = sweep(noted, rules, takeOf(15).change)
     await setImmediate()
@@ -134,7 +134,7 @@ describe('a sweep', () => {
   it('lets the event loop turn between two batches', async () => {
     const noted = openNoted()
     let turned = 0
-    const pace: Pace = { rows: 10, rest: 'event loop' }
+    const pace: SweepPace = { rows: 10, rest: 'event loop' }
     const rules = { pace, heavyFor: undefined, until: 'short' as const }
     const done = sweep(noted, rules, takeOf(15).change)
     void setImmediate().then(() => {
@@ -212,7 +212,7 @@ describe('a sweep of pages', () => {
   it('cuts them into batches, and passes over empty ones', async () => {
     const noted = openNoted()
     const pages = pagesOf([['a', 'b', 'c', 'd', 'e'], [], ['f', 'g']])
-    const pace: Pace = { rows: 2, rest: 'none' }
+    const pace: SweepPace = { rows: 2, rest: 'none' }
     const rules = { pace, heavyFor: 'p' }
     assert.equal(
       await sweepPages(noted, rules, { from: '', pages, change: join }),

@@ -1,8 +1,8 @@
 /**
- * The configuration of a command. The file is looked for once, at the first call of `load`: a command that
- * root starts acts as another user later, who may be unable to look into the present folder.
+ * The configuration of a command. The file is looked for once, at the first call of `load`: a
+ * command that root runs later acts as another user, who may be unable to read the present folder.
  */
-import type { Loaded, LoadOptions } from '../../config/load.ts'
+import type { LoadedConfig, LoadOptions } from '../../config/load.ts'
 import { listOtherPlaces } from './other-places.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -13,9 +13,9 @@ export type Configuration = {
    * leaves aside (`other-places.ts`); a command that lists these notes among its warnings sets `isQuiet`.
    * @throws ConfigError
    */
-  load(options?: FirstLoad): Promise<Loaded>
+  load(options?: FirstLoad): Promise<LoadedConfig>
   /** Reads the same file again, as the present user, with its certificates. @throws ConfigError */
-  check(): Promise<Loaded>
+  check(): Promise<LoadedConfig>
 }
 
 type FirstLoad = Pick<LoadOptions, 'checksCertificates'> & { isQuiet?: boolean }
@@ -35,7 +35,7 @@ export function findConfiguration({
     const { loadSettings } = await import('../../config/load.ts')
     return loadSettings({ env, cwd, systemFile, ...options })
   }
-  let loaded: Promise<Loaded> | undefined
+  let loaded: Promise<LoadedConfig> | undefined
   const loadFirst = async ({ isQuiet = false, ...options }: FirstLoad) => {
     const found = await read({ configPath, checksCertificates: false, ...options })
     if (configPath === undefined && !isQuiet) {

@@ -1,19 +1,22 @@
 /**
- * The places that a command without `--config` leaves aside: the configuration of the system, if the present
- * folder has a configuration too; and the database of a trial in the present folder, if the command uses the
- * configuration of the system.
+ * The places that a command without `--config` does not use: the system's configuration, if the
+ * present folder has a configuration, too; and the database of a trial in the present folder, if
+ * the command uses the system's configuration.
  */
 import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { FILE_NAME, SYSTEM_FILE } from '../../config/layers/file.ts'
-import type { Loaded } from '../../config/load.ts'
+import type { LoadedConfig } from '../../config/load.ts'
 import { quoteWord } from '../../config/shell-word.ts'
 import type { Terminal } from './terminal.ts'
 
 type CliPlace = Pick<Terminal, 'cwd' | 'systemFile'>
 
-/** One sentence for each place. */
-export function listOtherPlaces({ config }: Pick<Loaded, 'config'>, place: CliPlace): string[] {
+/** Returns one sentence for each place that the command does not use. */
+export function listOtherPlaces(
+  { config }: Pick<LoadedConfig, 'config'>,
+  place: CliPlace,
+): string[] {
   const { file, database } = config
   const hidden = findHidden(place)
   if (hidden !== undefined && file === path.join(place.cwd, FILE_NAME)) {
@@ -28,7 +31,10 @@ export function listOtherPlaces({ config }: Pick<Loaded, 'config'>, place: CliPl
   ]
 }
 
-/** The configuration of the system, if a file in the present folder hides it, or would. */
+/**
+ * Returns the system's configuration file, if a configuration file in the present folder hides it
+ * or would hide it.
+ */
 export function findHidden(place: CliPlace): string | undefined {
   const system = systemFileOf(place)
   return system !== path.join(place.cwd, FILE_NAME) && existsSync(system) ? system : undefined

@@ -4,7 +4,7 @@ import { createSecureContext } from 'node:tls'
 import { describeError } from '../../base/errors.ts'
 import type { Config } from '../config.ts'
 import { describeUnreadable, isRefused, runAs, statOf, userArgument } from '../file-access.ts'
-import type { Problem } from '../problems.ts'
+import type { ConfigProblem } from '../problems.ts'
 import type { SettingKey, SettingValues } from '../settings.ts'
 import { quoteWord } from '../shell-word.ts'
 import { describePairFault } from './pair.ts'
@@ -13,28 +13,31 @@ const SECTIONS = ['http', 'inbound', 'submission'] as const
 
 type Files = Pick<Config, 'file' | 'dataDir'>
 
-/** `file`: the configuration file. */
-export function checkCertificates(values: SettingValues, file: string | null): Problem[] {
+/**
+ * Returns the problems of the files with certificates, `acme.ca_file` included. `file`: the configuration
+ * file.
+ */
+export function checkCertificates(values: SettingValues, file: string | null): ConfigProblem[] {
   const files = { file, dataDir: values.data_dir }
   return [...checkDirectoryRoots(values, files), ...checkListeners(values, files)]
 }
 
-function checkDirectoryRoots(values: SettingValues, files: Files): Problem[] {
+function checkDirectoryRoots(values: SettingValues, files: Files): ConfigProblem[] {
   const [key, file] = ['acme.ca_file', values['acme.ca_file']] as const
   if (file === null || values['acme.email'] === null) return []
-  const problems: Problem[] = []
+  const problems: ConfigProblem[] = []
   const ca = readPem({ key, file }, files, problems)
   if (ca === undefined || ca.includes('-----BEGIN CERTIFICATE-----')) return problems
   return [{ key, found: 'no certificate', expected: 'certificates in PEM', where: null }]
 }
 
-function checkListeners(values: SettingValues, files: Files): Problem[] {
+function checkListeners(values: SettingValues, files: Files): ConfigProblem[] {
   return SECTIONS.flatMap((section) => {
     const [certKey, keyKey] = [`${section}.tls_cert`, `${section}.tls_key`] as const
     const [certFile, keyFile] = [values[certKey], values[keyKey]]
     if (certFile === null || keyFile === null) return []
     if (section === 'submission' && certFile === values['inbound.tls_cert']) return []
-    const problems: Problem[] = []
+    const problems: ConfigProblem[] = []
     const cert = readPem({ key: certKey, file: certFile }, files, problems)
     const key = readPem({ key: keyKey, file: keyFile }, files, problems)
     if (cert !== undefined && key !== undefined) problems.push(...checkPair(certKey, { cert, key }))
@@ -44,7 +47,7 @@ function checkListeners(values: SettingValues, files: Files): Problem[] {
 
 type Pem = { key: SettingKey; file: string }
 
-function readPem({ key, file }: Pem, files: Files, problems: Problem[]): Buffer | undefined {
+function readPem({ key, file }: Pem, files: Files, problems: ConfigProblem[]): Buffer | undefined {
   try {
     return readFileSync(file)
   } catch (error) {
@@ -73,7 +76,7 @@ export function describeRefused(file: string, files: Files): { found: string; re
   return { found, remedy }
 }
 
-function checkPair(key: SettingKey, pair: { cert: Buffer; key: Buffer }): Problem[] {
+function checkPair(key: SettingKey, pair: { cert: Buffer; key: Buffer }): ConfigProblem[] {
   try {
     createSecureContext(pair)
     return []

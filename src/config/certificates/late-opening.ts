@@ -1,7 +1,7 @@
 /**
- * Listeners that open with the first certificate. Their address is bound for a moment at the start, so
- * that one in use stops the start, as it does for other listeners. Should it be taken later, opening is
- * tried until it works; the log says so once.
+ * Listeners that open with the first certificate. Their address is bound for a moment at the start: an
+ * address in use stops the start, as it does for other listeners. If another program takes the address
+ * later, opening is tried until it works; the log says so once.
  */
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'

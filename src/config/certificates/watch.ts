@@ -50,7 +50,7 @@ type Deps = {
 type Followed = {
   files: TlsFiles
   followers: Map<TlsListener, OnPairChange>
-  /** Null while there is no ordered certificate yet. */
+  /** The pair in use; null while there is no ordered certificate yet. */
   pair: CertificatePair | null
   /** Fingerprints of the files when last read successfully (undefined after a fault), and when last found unusable. */
   seen: string | undefined
@@ -129,7 +129,7 @@ function begin(files: TlsFiles): Followed {
   return { files, followers: new Map(), pair, seen: undefined, doubted: undefined, broken: null }
 }
 
-/** Null if there is no usable pair: another one will be ordered. */
+/** Reads an ordered pair; null if there is no usable pair: another one will be ordered. */
 function findOrdered(files: TlsFiles): CertificatePair | null {
   try {
     return existsSync(files.certFile) ? readPair(files) : null

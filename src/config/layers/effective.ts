@@ -5,24 +5,24 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { describeError } from '../../base/errors.ts'
-import { describeFound, describeHidden, type Problem } from '../problems.ts'
+import { type ConfigProblem, describeFound, describeHidden } from '../problems.ts'
 import { type SettingKey, type SettingValues, settingKeys, settingOf } from '../settings.ts'
-import type { GivenValue, Layer } from './given.ts'
+import type { ConfigLayer, GivenValue } from './given.ts'
 
 /** The origin of every value that is not a default. */
-export type Origins = ReadonlyMap<SettingKey, string>
+export type SettingOrigins = ReadonlyMap<SettingKey, string>
 
 type Effective = {
-  /** A key with a problem has its default. */
+  /** The value of each key; a key with a problem has its default. */
   values: SettingValues
-  origins: Origins
-  problems: Problem[]
+  origins: SettingOrigins
+  problems: ConfigProblem[]
 }
 
 /** `layers`: in order of precedence. `folder`: the start of relative paths. */
-export function takeEffect(layers: readonly Layer[], folder: string): Effective {
+export function takeEffect(layers: readonly ConfigLayer[], folder: string): Effective {
   const origins = new Map<SettingKey, string>()
-  const problems: Problem[] = []
+  const problems: ConfigProblem[] = []
   const values = Object.fromEntries(
     settingKeys.map((key) => {
       const given = findGiven(layers, { key, folder, problems })
@@ -33,9 +33,9 @@ export function takeEffect(layers: readonly Layer[], folder: string): Effective 
   return { values: values as SettingValues, origins, problems }
 }
 
-type SettingSearch = { key: SettingKey; folder: string; problems: Problem[] }
+type SettingSearch = { key: SettingKey; folder: string; problems: ConfigProblem[] }
 
-function findGiven(layers: readonly Layer[], search: SettingSearch): GivenValue | undefined {
+function findGiven(layers: readonly ConfigLayer[], search: SettingSearch): GivenValue | undefined {
   for (const { given } of layers) {
     const [own, file] = [given.get(search.key), given.get(`${search.key}_file`)]
     if (own !== undefined && file !== undefined) search.problems.push(bothGiven(search.key, file))
@@ -45,11 +45,11 @@ function findGiven(layers: readonly Layer[], search: SettingSearch): GivenValue 
   return undefined
 }
 
-function bothGiven(key: SettingKey, { where }: GivenValue): Problem {
+function bothGiven(key: SettingKey, { where }: GivenValue): ConfigProblem {
   return { key, found: `${key} and ${key}_file`, expected: 'only one of them', where }
 }
 
-/** Undefined, after adding a problem, when the file cannot be read. */
+/** Reads a secret from its file. If the file cannot be read, adds a problem and returns undefined. */
 function readSecretFile(
   given: GivenValue,
   { key, folder, problems }: SettingSearch,
@@ -70,7 +70,11 @@ function readSecretFile(
   }
 }
 
-function readValue(key: SettingKey, given: GivenValue | undefined, problems: Problem[]): unknown {
+function readValue(
+  key: SettingKey,
+  given: GivenValue | undefined,
+  problems: ConfigProblem[],
+): unknown {
   const { kind, default: byDefault } = settingOf(key)
   if (given !== undefined) {
     const value = kind.read(given.value)

@@ -4,10 +4,10 @@ import path from 'node:path'
 import { parse, TomlError } from 'smol-toml'
 import { describeError } from '../../base/errors.ts'
 import { describeUnreadable, isRefused, runAs } from '../file-access.ts'
-import { ConfigError, describeFound, type Problem } from '../problems.ts'
+import { ConfigError, type ConfigProblem, describeFound } from '../problems.ts'
 import { isSettingKey, secretKeyOfFile, settingKeys } from '../settings.ts'
 import { quoteWord } from '../shell-word.ts'
-import { type GivenValue, type Layer, unknownKey } from './given.ts'
+import { type ConfigLayer, type GivenValue, unknownKey } from './given.ts'
 
 export const FILE_NAME = 'pillarbox.toml'
 export const SYSTEM_FILE = '/etc/pillarbox/pillarbox.toml'
@@ -20,7 +20,7 @@ export type FileSearch = {
   /** `--config`: this file and no other; null: none at all. */
   configPath?: string | null | undefined
   cwd: string
-  /** Replaces /etc/pillarbox/pillarbox.toml. */
+  /** The file that is read in place of /etc/pillarbox/pillarbox.toml. */
   systemFile?: string | undefined
 }
 
@@ -41,7 +41,10 @@ export function readConfigFile(search: FileSearch): { file: string; text: string
   return null
 }
 
-/** Undefined when the file does not exist. @throws ConfigError when it cannot be read */
+/**
+ * Returns the text of a file; undefined when the file does not exist. @throws ConfigError when it cannot be
+ * read
+ */
 function readText(file: string): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(file))
@@ -78,9 +81,9 @@ function refused(file: string): ConfigError {
 }
 
 /** @throws ConfigError with line and column when the text is not TOML */
-export function readToml({ file, text }: { file: string; text: string }): Layer {
+export function readToml({ file, text }: { file: string; text: string }): ConfigLayer {
   const given = new Map<string, GivenValue>()
-  const problems: Problem[] = []
+  const problems: ConfigProblem[] = []
   const collect = (table: object, prefix: string): void => {
     for (const [name, value] of Object.entries(table)) {
       const key = prefix + name

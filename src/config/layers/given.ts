@@ -1,6 +1,6 @@
 /** Values that a file or the environment sets, before validation. */
 
-import type { Problem } from '../problems.ts'
+import type { ConfigProblem } from '../problems.ts'
 import { writableKeys } from '../settings.ts'
 import { findClosest, findNearest } from './closest.ts'
 
@@ -12,9 +12,12 @@ export type GivenValue = {
 }
 
 /** Values by key, including `<key>_file`. */
-export type Layer = { given: ReadonlyMap<string, GivenValue>; problems: readonly Problem[] }
+export type ConfigLayer = {
+  given: ReadonlyMap<string, GivenValue>
+  problems: readonly ConfigProblem[]
+}
 
-export function unknownKey(key: string, where: string): Problem {
+export function unknownKey(key: string, where: string): ConfigProblem {
   const problem = { key, found: 'an unknown key', expected: 'one that exists', where }
   const meant = findMeant(key)
   return meant === undefined ? problem : { ...problem, meant }

@@ -5,7 +5,7 @@ const UNITS = { d: DAY_MS, h: HOUR_MS, m: MINUTE_MS, s: SECOND_MS, ms: 1 } as co
 
 type Unit = keyof typeof UNITS
 
-/** Milliseconds; undefined when `text` is not a duration. */
+/** Returns the milliseconds of a duration; undefined when `text` is not a duration. */
 export function parseDuration(text: string): number | undefined {
   const [, count, unit] = /^(\d{1,9})(ms|s|m|h|d)$/.exec(text) ?? []
   if (count === undefined) return undefined

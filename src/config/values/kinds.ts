@@ -10,7 +10,7 @@ import { formatListenAddress, isHostName, parseListenAddress } from './listen-ad
 
 export type TomlValue = string | number | boolean | readonly TomlValue[]
 
-export type Kind<T> = {
+export type SettingKind<T> = {
   /** The expected value in words: 'a duration such as "30s"'. */
   expected: string
   isSecret: boolean
@@ -31,7 +31,7 @@ function textual<T>(
   expected: string,
   parse: (text: string) => T | undefined,
   show: (value: T) => string = String,
-): Kind<T> {
+): SettingKind<T> {
   return {
     expected,
     isSecret: false,
@@ -44,14 +44,14 @@ function textual<T>(
 
 const printable = (text: string) => (/^[^\x00-\x1f\x7f]+$/.test(text) ? text : undefined)
 
-export const text: Kind<string> = textual('a text on one line', printable)
+export const text: SettingKind<string> = textual('a text on one line', printable)
 
-export const path: Kind<string> = { ...textual('a path', printable), isPath: true }
+export const path: SettingKind<string> = { ...textual('a path', printable), isPath: true }
 
-export const secret: Kind<string> = { ...text, isSecret: true }
+export const secret: SettingKind<string> = { ...text, isSecret: true }
 
-/** A secret that keys are derived from. */
-export const longSecret: Kind<string> = {
+/** A secret from which keys are derived. */
+export const longSecret: SettingKind<string> = {
   ...textual(`a text of at least ${SECRET_MIN_LENGTH} characters`, (value) =>
     value.length >= SECRET_MIN_LENGTH ? printable(value) : undefined,
   ),
@@ -59,27 +59,27 @@ export const longSecret: Kind<string> = {
 }
 
 /** Bytes in base64 or base64url. */
-export const base64Secret: Kind<string> = {
+export const base64Secret: SettingKind<string> = {
   ...textual('a key in base64 or base64url', (value) =>
     /^[\w+/-]{16}[\w+/-]*={0,2}$/.test(value) ? value : undefined,
   ),
   isSecret: true,
 }
 
-export function oneOf<const T extends string>(...choices: T[]): Kind<T> {
+export function oneOf<const T extends string>(...choices: T[]): SettingKind<T> {
   return textual(`one of ${choices.join(', ')}`, (value) =>
     choices.find((choice) => choice === value),
   )
 }
 
-export const boolean: Kind<boolean> = {
+export const boolean: SettingKind<boolean> = {
   ...textual('true or false', () => undefined),
   read: (value) => (typeof value === 'boolean' ? value : undefined),
   fromText: (value) => (value === 'true' ? true : value === 'false' ? false : value),
   show: (value) => value,
 }
 
-export function integer(min: number, max: number): Kind<number> {
+export function integer(min: number, max: number): SettingKind<number> {
   return {
     ...textual(`an integer from ${min} to ${max}`, () => undefined),
     read: (value) => {
@@ -92,7 +92,7 @@ export function integer(min: number, max: number): Kind<number> {
 }
 
 /** A number with or without a fraction. */
-export function number(min: number, max: number): Kind<number> {
+export function number(min: number, max: number): SettingKind<number> {
   return {
     ...textual(`a number from ${min} to ${max}`, () => undefined),
     read: (value) =>
@@ -109,15 +109,15 @@ export const count = integer(0, MAX_COUNT)
 
 export const percentage = number(0, 100)
 
-/** Milliseconds. */
-export const duration: Kind<number> = textual(
+/** A duration in milliseconds. */
+export const duration: SettingKind<number> = textual(
   'a duration such as "500ms", "30s", "5m", "2h" or "3d"',
   (value) => parseDuration(value) || undefined,
   formatDuration,
 )
 
 /** A list; in the environment separated by commas, or a JSON array. */
-export function arrayOf<T>(kind: Kind<T>, { min = 0 } = {}): Kind<readonly T[]> {
+export function arrayOf<T>(kind: SettingKind<T>, { min = 0 } = {}): SettingKind<readonly T[]> {
   return {
     ...kind,
     expected: `a list${min > 0 ? ' that is not empty' : ''}, each ${kind.expected}`,
@@ -140,12 +140,12 @@ function fromJson(text: string): unknown {
   }
 }
 
-function fromCommas(text: string, kind: Kind<unknown>): unknown[] {
+function fromCommas(text: string, kind: SettingKind<unknown>): unknown[] {
   if (text.trim() === '') return []
   return text.split(',').map((part) => kind.fromText(part.trim()))
 }
 
-export const listenAddress: Kind<ListenAddress> = textual(
+export const listenAddress: SettingKind<ListenAddress> = textual(
   'an address and a port such as "127.0.0.1:8080" or "[::1]:8080"',
   (value) => {
     const address = parseListenAddress(value)
@@ -154,7 +154,7 @@ export const listenAddress: Kind<ListenAddress> = textual(
   formatListenAddress,
 )
 
-export const listenAddressOrTls: Kind<ListenAddress> = textual(
+export const listenAddressOrTls: SettingKind<ListenAddress> = textual(
   'an address and a port such as "0.0.0.0:587", or "tls://0.0.0.0:465" for implicit TLS',
   parseListenAddress,
   formatListenAddress,
@@ -164,18 +164,19 @@ export const listenAddressOrTls: Kind<ListenAddress> = textual(
  * A host name. The value is in A-labels and lower case, without a final dot. A label with `xn--` must be
  * valid (RFC 5890).
  */
-export const hostName: Kind<string> = textual('a host name', (value) => {
+export const hostName: SettingKind<string> = textual('a host name', (value) => {
   const name = domainToASCII(value.replace(/\.$/, ''))
   const isDecoded = !/(?:^|\.)xn--/.test(domainToUnicode(name))
   return isHostName(name) && isDecoded ? name : undefined
 })
 
-export const hostNameOrAddress: Kind<string> = textual('a host name or an IP address', (value) =>
-  isIP(value) === 0 ? hostName.read(value) : value,
+export const hostNameOrAddress: SettingKind<string> = textual(
+  'a host name or an IP address',
+  (value) => (isIP(value) === 0 ? hostName.read(value) : value),
 )
 
 /** A host, and a port or null for the caller's default. An IPv6 address with a port is written `[::1]:25`. */
-export const hostAndPort: Kind<HostAndPort> = textual(
+export const hostAndPort: SettingKind<HostAndPort> = textual(
   'a host name or an IP address, optionally with a port, such as "mx.example.net" or "mx.example.net:25"',
   (value) => {
     const whole = hostNameOrAddress.read(value)
@@ -191,12 +192,12 @@ export const hostAndPort: Kind<HostAndPort> = textual(
   },
 )
 
-export const ipAddress: Kind<string> = textual('an IP address', (value) =>
+export const ipAddress: SettingKind<string> = textual('an IP address', (value) =>
   isIP(value) === 0 ? undefined : value,
 )
 
 /** An address or a network, in the forms that `http/server/client-address.ts` reads. */
-export const network: Kind<string> = textual(
+export const network: SettingKind<string> = textual(
   'an IP address, a network such as "10.0.0.0/8", or "loopback"',
   (value) => {
     if (value === 'loopback') return value
@@ -208,7 +209,7 @@ export const network: Kind<string> = textual(
 )
 
 /** A name server, in the syntax of `Resolver.setServers` of node:dns. */
-export const dnsServer: Kind<string> = textual(
+export const dnsServer: SettingKind<string> = textual(
   'the IP address of a DNS server, optionally with a port, such as "127.0.0.1:5353" or "[::1]:53"',
   (value) => {
     if (isIP(value) !== 0) return value
@@ -219,7 +220,7 @@ export const dnsServer: Kind<string> = textual(
 )
 
 /** A URL. The value has no final slash. */
-export const webAddress: Kind<string> = textual(
+export const webAddress: SettingKind<string> = textual(
   'an address such as "https://mail.example.com"',
   (value) => {
     const url = plainUrl(value)
@@ -227,25 +228,25 @@ export const webAddress: Kind<string> = textual(
   },
 )
 
-/** Like `webAddress`, with https only. */
-export const secureWebAddress: Kind<string> = textual(
+/** A URL as `webAddress` takes it, but with https only. */
+export const secureWebAddress: SettingKind<string> = textual(
   'an https address such as "https://www.example.com"',
   (value) => (plainUrl(value)?.protocol === 'https:' ? webAddress.read(value) : undefined),
 )
 
 /** The URL of an issuer, unchanged: issuers are compared by their characters, the final slash included. */
-export const issuer: Kind<string> = textual(
+export const issuer: SettingKind<string> = textual(
   'the address of an OpenID provider such as "https://login.example.com", as the provider writes it',
   (value) => plainUrl(value) && value,
 )
 
-export const directoryUrl: Kind<string> = textual(
+export const directoryUrl: SettingKind<string> = textual(
   'an https address such as "https://acme.example.com/directory"',
   (value) => (plainUrl(value)?.protocol === 'https:' ? value : undefined),
 )
 
 /** One email address in ASCII, as RFC 8555 section 7.3 takes it. */
-export const contactAddress: Kind<string> = textual(
+export const contactAddress: SettingKind<string> = textual(
   'an email address such as "you@example.com"',
   (value) => {
     const [, localPart = '', domain = ''] = /^([\w.+-]{1,64})@([^\s@?#/\\:]+)$/.exec(value) ?? []
@@ -262,12 +263,12 @@ function plainUrl(value: string): URL | undefined {
   return isPlain && /^https?:$/.test(url.protocol) ? url : undefined
 }
 
-export const sqliteUrl: Kind<string> = textual(
+export const sqliteUrl: SettingKind<string> = textual(
   '"sqlite:FILE", as in "sqlite:pillarbox.db"',
   (url) => (/^sqlite:(?!\/\/|:)[^\x00-\x1f?#]+$/.test(url) ? url : undefined),
 )
 
-export const topicArn: Kind<string> = textual(
+export const topicArn: SettingKind<string> = textual(
   'the ARN of a topic such as "arn:aws:sns:eu-west-1:123456789012:mail"',
   (value) => (/^arn:aws[a-z-]*:sns:[a-z0-9-]+:\d{12}:[\w.-]+$/.test(value) ? value : undefined),
 )

@@ -1,6 +1,6 @@
 /** Writes settings as TOML: a new file for `init`, the effective values for `config show`. */
 import { stringify } from 'smol-toml'
-import type { Origins } from '../layers/effective.ts'
+import type { SettingOrigins } from '../layers/effective.ts'
 import type { Setting } from '../setting.ts'
 import { type SettingKey, type SettingValues, settingKeys, settingOf } from '../settings.ts'
 import type { TomlValue } from './kinds.ts'
@@ -37,7 +37,7 @@ export function formatNewFile(
 }
 
 /** The value of every key and its origin; secrets are hidden. */
-export function formatEffective(values: SettingValues, origins: Origins): string {
+export function formatEffective(values: SettingValues, origins: SettingOrigins): string {
   return formatSections((key, name) => {
     const value = showSetting(key, values)
     if (value === null) return [`# ${name} is not set`]

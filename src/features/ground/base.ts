@@ -1,7 +1,7 @@
 /**
- * The parts that every feature may use: configuration, the database, the network, the clock, the
- * log. `openCore` makes them. A function takes only the parts that it uses: `Pick<Base, 'store' |
- * 'now'>`. Nothing here belongs to a feature; `core.ts` adds the parts that features make.
+ * The parts that every feature may use: configuration, database, network, clock, log. `openCore`
+ * makes them, and a function takes only the parts that it uses: `Pick<Base, 'store' | 'now'>`. No
+ * part here belongs to a feature; `core.ts` adds the parts that features make.
  */
 import type { Now } from '../../base/clock.ts'
 import type { Counters } from '../../base/counters.ts'
@@ -28,7 +28,7 @@ import type { WebhookNotifier } from './webhook-notifier.ts'
 
 export type UsageNotice = {
   projectId: string
-  /** The beginning of the month. */
+  /** The beginning of the month (epoch ms). */
   startsAt: number
   /** The category of the limit; 'shared' for the limit of all categories together. */
   category: UsageCategory | 'shared'
@@ -50,7 +50,10 @@ export type Base = {
   /** The HTTP client of webhooks. */
   webhookClient: HttpClient
   outbound: Outbound
-  /** Tells the reader of inbound mail which message was stored, or that others may be pending. */
+  /**
+   * Tells the reader of received mail which message was stored, or that other messages may be
+   * pending.
+   */
   inboundNotifier: Notifier<InboundNotice>
   /** Wakes the job loop when a job was enqueued. */
   jobNotifier: Notifier
@@ -58,13 +61,19 @@ export type Base = {
   campaignNotifier: Notifier
   /** Wakes the sender of webhooks when deliveries are due or an endpoint was changed. */
   webhookNotifier: WebhookNotifier
-  /** Asks that the members of a project be mailed: its domain (A-labels) has lost its verification. */
+  /**
+   * Requests a mail to the members of a project: its domain `domain` (A-labels) is no longer
+   * verified.
+   */
   reportDomainLoss(tx: Tx, lost: { projectId: string; domain: string }, at: number): Promise<void>
-  /** Asks that the members of a project be mailed: its use has reached a mark of a limit. */
+  /** Requests a mail to the members of a project: its use has reached 80% or 100% of a limit. */
   reportUsage(tx: Tx, notice: UsageNotice, at: number): Promise<void>
-  /** The numbers of items in lists; a number is kept while it is recent. */
+  /** The totals of lists; the total of a long list is kept for some minutes. */
   listTotals: ListTotals
-  /** Callers that compute the same segment at the same time share one run. */
+  /**
+   * Long work of which one run goes on at a time; callers that arrive during a run share the next
+   * run.
+   */
   sharedRuns: SharedRuns
   /** The TLS certificates of the listeners, reloaded when their files change. */
   certificates: Certificates

@@ -17,7 +17,7 @@ import { chunks } from '../../store/schema/messages.ts'
 import { parameter, statement } from '../../store/statement.ts'
 import type { Store } from '../../store/store.ts'
 import type { Tx } from '../../store/write/transaction.ts'
-import { type Pace, sweep } from '../../work/sweep.ts'
+import { type SweepPace, sweep } from '../../work/sweep.ts'
 import type { Base } from './base.ts'
 
 /** `ownerId`: a UUIDv7; `first`: the number of the first chunk. */
@@ -25,7 +25,7 @@ type ChunkRange = { ownerId: string; first: number }
 
 /** The age at which chunks without an owner are deleted: longer than any request or session. */
 const EXPIRES_AFTER_MS = HOUR_MS
-const ONE_BY_ONE: Pace = { rows: 1, rest: 'none' }
+const ONE_BY_ONE: SweepPace = { rows: 1, rest: 'none' }
 
 const insertChunk = statement((db) =>
   db.insert(chunks).values({

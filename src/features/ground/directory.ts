@@ -54,9 +54,12 @@ export type Directory = {
   findTemplate(projectId: string, id: string): Promise<Template | undefined>
   /** Recipient domains that an operator holds (A-labels). */
   heldDomains(): Promise<ReadonlySet<string>>
-  /** Campaigns whose mail must not go out now; cancelled ones only while they have mail. */
+  /**
+   * The stopped campaigns, whose mail must not go out now. A cancelled campaign is there while it
+   * has mail.
+   */
   stoppedCampaigns(): Promise<StoppedCampaigns>
-  /** The fences behind which mail is still being put aside, by project. */
+  /** The fences, by project, behind which the server is still putting mail aside. */
   unsettledFences(): Promise<ReadonlyMap<string, UnsettledFence>>
   /** Empties the cache; writers of these rows call it by `Tx.afterCommit`. */
   drop(): void
@@ -72,7 +75,7 @@ const listStoppedCampaigns = statement<{ id: string; stop: 'paused' | 'cancelled
 )
 
 const MAX_CACHED_BYTES = 32 * 1024 * 1024
-/** The least size that an entry counts; it limits the cache to 8,192 entries. */
+/** A smaller entry counts as this many bytes, so the cache has at most 8,192 entries. */
 const MIN_CACHED_BYTES = 4_096
 
 export function createDirectory({ store, keyring }: { store: Store; keyring: Keyring }): Directory {
@@ -123,7 +126,7 @@ export function digestSecret(secretKey: string): string {
   return hash('sha256', secretKey)
 }
 
-/** A bounded cache; a look-up during which `drop` is called is not cached. */
+/** Makes a bounded cache. The result of a look-up during which `drop` is called is not kept. */
 function createCache() {
   const known = createLru<object>(MAX_CACHED_BYTES, {
     sizeOf: (value) => Math.max(MIN_CACHED_BYTES, sizeOf(value)),
@@ -156,7 +159,7 @@ function createCache() {
   return { cached, drop, onDrop }
 }
 
-/** Approximate bytes: long values are texts. */
+/** Returns the approximate bytes of an entry; only texts are long. */
 function sizeOf(value: unknown): number {
   if (typeof value === 'string') return 32 + 2 * value.length
   if (typeof value !== 'object' || value === null) return 8
@@ -225,7 +228,10 @@ export function projectNotFound(id: string): AppError {
   return notFound('project', id, 'No project has this id.')
 }
 
-/** Tells how to pay if a payment failed: then the members can enable the project themselves. */
+/**
+ * The error for a disabled project. After a failed payment the error says how to pay, because
+ * paying enables the project again.
+ */
 export function projectDisabled(project?: Pick<Project, 'disabledReason'>): AppError {
   const text = 'This project is disabled.'
   if (project?.disabledReason !== 'PAYMENT_FAILED') return new AppError('PROJECT_DISABLED', text)

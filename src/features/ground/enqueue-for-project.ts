@@ -8,7 +8,7 @@ import { isUnfinishedJob } from '../../work/jobs/due.ts'
 import { enqueueJob, type NewJob } from '../../work/jobs/enqueue.ts'
 
 type ProjectJob = Omit<NewJob, 'id' | 'uniqueKey' | 'projectId'> & {
-  /** The beginning of the id: `import`, `bulk-delete`. */
+  /** The first part of the job's id: `import`, `bulk-delete`. */
   prefix: string
   projectId: string
 }

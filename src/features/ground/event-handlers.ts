@@ -1,7 +1,8 @@
 /**
- * The handlers of events, which the areas hand in, and the names of all handlers of followers, whose
- * cursors are rows of `event_followers`. One row is no cursor: 'analytics-backfill' marks where 'analytics'
- * has caught up with an upgrade, and never moves.
+ * The types of the handlers of events, which the areas hand in, and the names of all handlers of
+ * followers. The cursor of a handler is the row of `event_followers` with its name. The row
+ * 'analytics-backfill' is no cursor: it marks up to where an upgrade has counted for 'analytics',
+ * and never moves.
  */
 import type { CountedEvent } from '../../store/schema/analytics.ts'
 import type { EventRow } from '../../store/schema/events.ts'

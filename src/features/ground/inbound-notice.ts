@@ -21,7 +21,7 @@ type StoredMessage = Pick<
 >
 
 /**
- * A message that is on disk now, with its octets unless they are in chunks. 'changed': other messages may
- * be pending.
+ * A message that is on disk now, with its octets unless these are in chunks. 'changed': other
+ * messages may be pending.
  */
 export type InboundNotice = { row: StoredMessage; raw: Buffer | null } | 'changed'

@@ -15,10 +15,10 @@ import { createTurns } from '../../turns/turns.ts'
 import { type Listing, type PageEnd, withEnd } from './listing.ts'
 
 export type ListTotals = {
-  /** Rows that one query counts. */
+  /** The number of rows that one query counts. */
   stretch: number
   /**
-   * `query`: what is counted, with the project; its JSON identifies the count.
+   * Counts what `query` names, with its project; the JSON of `query` identifies the count.
    * @throws AppError as `Turns.take`
    */
   find(query: object, count: () => Promise<RowCount>): Promise<number>
@@ -30,13 +30,13 @@ export type RowCount = { total: number; isLong: boolean }
 /** `total`: of all pages on the first one, 0 on later ones. */
 export type CountedEnd = PageEnd & { total: number }
 
-/** About 50 ms. */
+/** The rows that one query counts, in about 50 ms. */
 const STRETCH = 50_000
 const KEPT_MS = 5 * MINUTE_MS
 const RENEWED_MS = KEPT_MS / 2
-/** Characters of all queries whose counts are kept. */
+/** The most characters of all queries whose counts are kept. */
 const MAX_KEPT_SIZE = 1_000_000
-/** The queries of the counts share the scan threads; these limits bound what goes on without a client. */
+/** Bounds the counts that go on after their client has left. All counts share the scan threads. */
 const TURNS = {
   atOnce: 200,
   atOncePerProject: 4,
@@ -79,22 +79,25 @@ export function createListTotals({
     return started
   }
 
-  /** Joins a count that runs, without a place of its own; else waits for the turn of the project. */
+  /**
+   * Joins a running count of the same query without a place of its own. If none runs, waits for the
+   * turn of the project.
+   */
   async function join(
     key: string,
     { maxAge, count }: { maxAge: number; count: () => Promise<RowCount> },
   ): Promise<number> {
     const begun = running.get(key)
     if (begun !== undefined) return begun
-    // While it waited, another caller may have counted the same.
+    // While this caller waited, another one may have counted the same query.
     return turns.take(
       async () => keptFor(key, maxAge) ?? running.get(key) ?? (await start(key, count)),
     )
   }
 
   /**
-   * Counts again in the background. A failure is not told: it happens again to whoever asks once the kept
-   * count is too old.
+   * Counts again in the background. A failure is not reported: the next caller counts for itself
+   * once the kept count is too old, and gets the error.
    */
   function renew(key: string, count: () => Promise<RowCount>): void {
     if (renewed.has(key)) return
@@ -120,14 +123,14 @@ type CountedPage<Item> = {
   page: Listing<Item, PageEnd>
   /** The cursor of the request. */
   cursor: string | undefined
-  /** The number of all items, if the page is the first and the last one; otherwise undefined. */
+  /** The number of all items, if this page has all of them; otherwise undefined. */
   whole: number | undefined
-  /** As in `ListTotals`. */
+  /** What is counted, as for `ListTotals.find`. */
   query: object
   count(): Promise<RowCount>
 }
 
-/** The page with its total. */
+/** Adds the total to the end of a page. */
 export async function withTotal<Item>(
   { listTotals }: { listTotals: ListTotals },
   { page, cursor, whole, query, count }: CountedPage<Item>,
@@ -139,7 +142,7 @@ export async function withTotal<Item>(
 /** `end`: the place of the stretch's last row; undefined if no row follows. */
 type CountedStretch<Place> = { count: number; end: Place | undefined }
 
-/** Counts stretch after stretch. */
+/** Counts rows one stretch at a time. */
 export async function countStretches<Place>(
   read: (after: Place | undefined) => Promise<CountedStretch<Place>>,
 ): Promise<RowCount> {

@@ -5,16 +5,20 @@
  */
 import { nextTurn } from '../../work/loop-turns.ts'
 
-/** The most rows of a slice, and the most bytes; a slice has one row at least. */
+/** The most rows of a slice, and the most bytes. A slice with a single row may be larger. */
 export const SLICE_ROWS = 100
 export const SLICE_BYTES = 256 * 1024
 
 export type Listing<Item, End> = {
-  /** About the bytes that are in memory at once: of the largest slice, or of a list that was read already. */
+  /**
+   * The approximate bytes in memory at once: of the largest slice, or of the whole list if it was
+   * read already.
+   */
   sliceBytes: number
   /**
-   * Yields the items in order. `yield` returns whether the reader took the item; false, because it has
-   * no room left, ends the walk before that item. The end says how the list goes on.
+   * Yields the items in order. The reader answers each `yield`: true if it took the item; false if
+   * it has no room left, which ends the walk before that item. The returned `End` says how the list
+   * goes on.
    */
   walk(): AsyncGenerator<Item, End, boolean>
 }
@@ -24,16 +28,19 @@ export type PageEnd = { cursor: string | null; hasMore: boolean }
 
 type Lines<Line, Item> = {
   lines: readonly Line[]
-  /** About the bytes of a row; 0 unless given, for rows that are always small. */
+  /** The approximate bytes of a row. Absent if rows are always small; they count as 0 then. */
   bytesOf?: (line: Line) => number
   /**
-   * Returns the items of a slice, line by line; undefined for a row that is gone. May return only the first
-   * lines, one at least: the others are read again when the reader has taken these.
+   * Returns the items of a slice, one for each line; undefined for a row that is gone. May return
+   * only the first lines of the slice, at least one. Then the other lines are read in a later call.
    */
   read(slice: readonly Line[]): Promise<readonly (Item | undefined)[]>
 }
 
-/** A list that is in memory already. `bytesOf`: about the bytes of an item; 0 for items that are few. */
+/**
+ * Makes a list of items that are in memory already. `bytesOf`: the approximate bytes of an item; 0
+ * for small lists.
+ */
 export function listingOf<Item>(
   items: readonly Item[],
   bytesOf: (item: Item) => number = () => 0,
@@ -42,7 +49,7 @@ export function listingOf<Item>(
   return { ...listing, sliceBytes: items.reduce((sum, item) => sum + bytesOf(item), 0) }
 }
 
-/** A list whose reader takes all items. */
+/** Makes a list whose reader takes all items. */
 export function wholeListing<Line, Item>(list: Lines<Line, Item>): Listing<Item, object> {
   return {
     sliceBytes: largestSlice(list),
@@ -60,7 +67,7 @@ type Page<Line, Item> = Lines<Line, Item> & {
   endCursor: string | null
 }
 
-/** A page, which ends early when its reader has no room for an item. */
+/** Makes a page, which ends early when its reader has no room for an item. */
 export function pageListing<Line, Item>(page: Page<Line, Item>): Listing<Item, PageEnd> {
   return {
     sliceBytes: largestSlice(page),
@@ -77,7 +84,9 @@ export function pageListing<Line, Item>(page: Page<Line, Item>): Listing<Item, P
   }
 }
 
-/** The lines with their items, slice by slice, each in a turn of the event loop. */
+/**
+ * Yields the lines with their items, slice by slice, each slice in its own turn of the event loop.
+ */
 async function* readLines<Line, Item>(
   list: Lines<Line, Item>,
 ): AsyncGenerator<{ line: Line; item: Item | undefined }> {
@@ -95,7 +104,7 @@ async function* readLines<Line, Item>(
   }
 }
 
-/** The same list with another end. */
+/** Makes the same list with another end. */
 export function withEnd<Item, End, Other>(
   listing: Listing<Item, End>,
   toOther: (end: End) => Other,
@@ -108,7 +117,7 @@ export function withEnd<Item, End, Other>(
   }
 }
 
-/** All items and the end, for a reader in this process. */
+/** Reads all items and the end, for a caller in this process. */
 export async function collect<Item, End>(
   listing: Listing<Item, End>,
 ): Promise<{ items: Item[]; end: End }> {
@@ -122,7 +131,7 @@ export async function collect<Item, End>(
   return { items, end: next.value }
 }
 
-/** Lines in slices of at most SLICE_ROWS rows and SLICE_BYTES bytes. */
+/** Cuts lines into slices of at most SLICE_ROWS rows and SLICE_BYTES bytes. */
 export function slicesOf<Line>({
   lines,
   bytesOf = () => 0,

@@ -21,7 +21,7 @@ import { type Listing, pageListing } from './listing.ts'
 type Dated = SQLiteTable & { createdAt: SQLiteColumn }
 
 type NewestFirst<Table extends Dated> = {
-  /** The name of the list in its cursors and counts; each list has another. */
+  /** The name of the list in its cursors and in its counts; each list has its own name. */
   list: string
   table: Table
   /** The property of the column that orders the rows of one instant. */
@@ -34,12 +34,12 @@ export type Place = { at: number; key: string }
 type Wanted<Row, Item> = {
   /** Selects the rows of the list. */
   where: SQL | undefined
-  /** The values that `where` compares: with the same values, a count is counted once. */
+  /** The values that `where` compares. Two lists with the same values share a count. */
   filters: object
   limit: number
   /** The cursor of the request. */
   cursor: string | undefined
-  /** Finds the place of a cursor that is not sealed; undefined if this is no such cursor. */
+  /** Finds the place of an older, unsealed form of cursor; undefined for any other text. */
   findPlace?(cursor: string): Promise<Place | undefined>
   toItem(row: Row): Item
 }

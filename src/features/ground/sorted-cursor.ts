@@ -1,6 +1,7 @@
 /**
- * Cursors of lists in an order of choice, whose pages have numbers too: the sort key and the id of the last
- * row of a page, and the number of the page. The bare id of a row is a cursor as well.
+ * Cursors of lists whose order the client chooses and whose pages have numbers. A cursor has the
+ * sort key and the id of a page's last row, and the number of that page. The bare id of a row is a
+ * cursor as well.
  */
 
 import { unknownCursor } from '../../base/errors.ts'
@@ -13,7 +14,7 @@ import type { Base } from './base.ts'
 type SortKey = string | number
 type Order = { sort: string; dir: 'asc' | 'desc' }
 
-/** `page`: the number of the page that ends here; after the id of a row, 1. */
+/** `page`: the number of the page that ends at this place; 1 after the bare id of a row. */
 export type SortedPlace = { sortKey: SortKey; id: string; page: number }
 
 type Deps = Pick<Base, 'keyring'>
@@ -31,7 +32,7 @@ export function formatSortedCursor(
 }
 
 /**
- * `findSortKey`: of the row with an id; undefined for an unknown one.
+ * `findSortKey` finds the sort key of the row with an id; undefined for an unknown id.
  * @throws AppError VALIDATION_ERROR for other texts, and for a cursor of another list or order
  */
 export async function parseSortedCursor(
@@ -56,17 +57,19 @@ export async function parseSortedCursor(
 }
 
 type SortedPage = {
-  /** The columns of the order. */
+  /** The expression that the list is ordered by. */
   key: SQL
   id: SQL
   dir: Order['dir']
-  /** Undefined for a page by its number. */
+  /**
+   * The place after which the page begins; undefined for a page that is asked for by its number.
+   */
   place: SortedPlace | undefined
   page: number
   pageSize: number
 }
 
-/** The clauses of a statement for a page and one row more. */
+/** Makes the clauses of a statement that reads a page and one row more. */
 export function clausesOf({ key, id, dir, place, page, pageSize }: SortedPage) {
   const by = dir === 'asc' ? asc : desc
   const than = dir === 'asc' ? sql`>` : sql`<`

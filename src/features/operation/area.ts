@@ -17,7 +17,8 @@ export const operation: Area<Parts> = {
   loops: [startBackups, startOrdering],
   jobs: [
     { name: 'resume-erasures', schedule: '*/10 * * * *', run: resumeErasures },
-    // These jobs change rows of this server only, and make no events.
+    // A fence lets these jobs run, because they change rows of this server only, and make no
+    // events.
     { name: RESET_KIND, atOnce: 2, fence: 'runs', run: runReset },
     { name: DELETION_KIND, atOnce: 2, fence: 'runs', run: runDeletion },
   ],

@@ -1,7 +1,8 @@
 /**
- * Logs when the clock of the machine jumps by more than an hour: give-up times, schedules and dates
- * of mail depend on it. Sleep of the machine counts as a jump, too. Jobs that a jump ahead makes due run at
- * once: their loop sleeps by timers, which know nothing of the clock.
+ * Logs when the clock of the machine jumps by more than an hour, because give-up times, schedules
+ * and dates of mail depend on it. A sleep of the machine counts as a jump, too. After a jump the
+ * loop of jobs is woken, so that due jobs run at once: its timers do not notice a change of the
+ * clock.
  */
 import { formatInstant, HOUR_MS } from '../../base/clock.ts'
 import { runEvery } from '../../work/loop.ts'

@@ -10,7 +10,7 @@ import { runInNewContext } from 'node:vm'
 import { runEvery } from '../../work/loop.ts'
 
 type Deps = {
-  /** The heap and what it holds outside of it. */
+  /** Bytes of the heap, and of the memory outside of the heap that it holds. */
   heapBytes(): number
   collect(): void
   utilization(): number
@@ -18,13 +18,13 @@ type Deps = {
 
 const LOOK_EVERY_MS = 10_000
 /**
- * An idle server works for a hundredth of the time; with a few requests a second, for three
- * hundredths.
+ * The largest share of time in which an idle main thread works. An idle server works 1% of the
+ * time, and one with a few requests a second 3%.
  */
 const MAX_UTILIZATION = 0.02
-/** Looks in a row at which the thread was idle. */
+/** The number of looks in a row that must find the thread idle. */
 const IDLE_LOOKS = 2
-/** Looks from a collection to the next one. */
+/** The least number of looks between two collections. */
 const REST_LOOKS = 30
 const GAIN_BYTES = 16 * 1024 * 1024
 

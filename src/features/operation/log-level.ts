@@ -11,9 +11,9 @@ export const LOG_LEVELS: readonly LogLevel[] = [
 
 export type LogLevelState = {
   level: string
-  /** The level of `log.level`. */
+  /** The level that `log.level` sets. */
   configured: string
-  /** When the level falls back to the configured one (epoch ms); null while it is that. */
+  /** When the configured level returns (epoch ms); null while it is in effect. */
   until: number | null
 }
 

@@ -1,4 +1,4 @@
-/** What the area of outreach hands in: campaigns, workflows, webhooks. */
+/** The parts that the area of outreach hands in, for campaigns, workflows and webhooks. */
 import { sql } from '../../store/drizzle.ts'
 import { campaignLinks, campaignProgress, campaigns } from '../../store/schema/campaigns.ts'
 import {

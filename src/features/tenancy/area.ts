@@ -42,8 +42,8 @@ export const tenancy: Area<Parts> = {
       run: (parts, { signal }) => deleteOrphanedFiles(parts, signal),
     },
     {
-      // So `/health` shows that mail to users cannot be sent, or can be sent again, before the next
-      // mail is due.
+      // Judges the sender each time, so that `/health` shows before the next mail is due whether
+      // mail to users can be sent.
       name: 'check-platform-mail',
       schedule: '*/5 * * * *',
       run: async (parts) => void (await findPlatformSender(parts)),
@@ -77,7 +77,7 @@ export const tenancy: Area<Parts> = {
       table: users,
       export: exported(users, {
         condition: ownedBy('id', 'memberships', 'user_id'),
-        // Of the members only id and address: their accounts belong to the server.
+        // Only id and address of a member are exported, because accounts belong to the server.
         view: ({ id, address }: User) => ({ id, email: address }),
         isWholeView: true,
       }),
@@ -96,7 +96,8 @@ export const tenancy: Area<Parts> = {
       }),
     },
     {
-      // The mail that a deleted project sent is still charged.
+      // A deletion keeps the batches, because the mail that a deleted project sent is still
+      // charged.
       table: meteringBatches,
       erasure: { when: 'never' },
       export: 'the accounts of this server with Stripe',

@@ -11,7 +11,7 @@ import { AppError } from '../../base/errors.ts'
 import { addressGroup } from '../server/client-address.ts'
 
 export type BodyAllowance = {
-  /** The share of one body, empty at first. */
+  /** Opens the share of one body, which is empty at first. */
   open(owner: BodyOwner): BodyShare
 }
 
@@ -39,7 +39,7 @@ const RETRY_AFTER_SECONDS = 10
 type MemoryLimit = { name: string; maxBytes: number; refusal(): AppError }
 type Growth = {
   bytes: number
-  /** The limit that prevented the growth at the last check. */
+  /** The limit of memory that prevented the growth when it was last checked. */
   blockedBy: MemoryLimit | undefined
   allow(): void
   refuse(): void

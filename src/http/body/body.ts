@@ -31,7 +31,7 @@ type ReadBody = { value: unknown; sizeBytes: number }
 type ReadJson = ReadBody & { dropped: readonly UnknownName[] }
 
 export type BodyLimits = {
-  /** The limit of the decoded body. */
+  /** The most bytes of the decoded body. */
   maxBytes: number
   share: BodyShare
   /** Asks a client that waits for a 100 to send the body; called before the first read. */
@@ -108,7 +108,7 @@ const OTHER_KINDS: ReadonlySet<string> = new Set([
   'VALIDATION_ERROR',
 ])
 
-/** The Content-Length; undefined without that header. */
+/** Returns the Content-Length of a request; undefined without that header. */
 export function announcedLength({ headers }: IncomingMessage): number | undefined {
   const length = headers['content-length']
   return length === undefined ? undefined : Number(length)
@@ -167,7 +167,8 @@ function collect(
     const pace = createBodyPace()
     const announced = source === incoming ? announcedLength(incoming) : undefined
     const bytes = openCollection(announced)
-    // A compressed body may be longer than its Content-Length once it is decoded.
+    // More memory than this may be needed: a compressed body may be longer than its Content-Length
+    // once it is decoded.
     let reservedBytes = Math.max(FREE_BODY_BYTES, announcedLength(incoming) ?? 0)
     pace.reserve(reservedBytes)
     const onData = (chunk: Buffer): void => {
@@ -251,8 +252,9 @@ export function tooLarge(maxBytes: number): AppError {
 }
 
 /**
- * The decoded body, produced no faster than it is read. The stream fails when the request is cut off
- * and when decoding fails. Destroying it leaves the unread rest in `incoming`.
+ * Returns the decoded body as a stream, which decodes no faster than it is read. The stream fails
+ * when the request is cut off and when decoding fails. Destroying it leaves the unread rest in
+ * `incoming`.
  * @throws AppError UNSUPPORTED_MEDIA_TYPE for an unknown encoding
  */
 export function decodedBody(incoming: IncomingMessage): Readable {

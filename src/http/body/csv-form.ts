@@ -23,7 +23,7 @@ import { MAX_OTHER_BYTES, readMultipart } from './multipart.ts'
 
 const MIB = 1024 * 1024
 const MAX_FILE_BYTES = 5 * MIB
-/** The limit of a whole form. */
+/** The most bytes of a whole form. */
 export const MAX_CSV_FORM_BYTES = MAX_FILE_BYTES + MAX_OTHER_BYTES
 /** Characters of a file's name that are stored. */
 const MAX_FILENAME_LENGTH = 255
@@ -148,7 +148,8 @@ function parseColumns(text: string): object | null | undefined {
 type Form = { kind: ImportKind; fields: readonly (keyof typeof optional)[]; names: NameCheck }
 
 /**
- * Stores the file and queues its import; returns the id of the job. A refused file leaves nothing.
+ * Stores the file and queues its import; returns the id of the job. A refused file leaves nothing
+ * behind.
  * @throws AppError VALIDATION_ERROR, PAYLOAD_TOO_LARGE, BAD_REQUEST, CONFLICT, DATABASE_ERROR
  */
 export async function takeCsv(

@@ -1,4 +1,4 @@
-/** The upload of an image as a form. The file is in memory as a whole, once. */
+/** The upload of an image as a form. The whole file is in memory, in one copy. */
 import { z } from 'zod'
 import type { Core } from '../../core/core.ts'
 import { storeImage } from '../../features/tenancy/uploads/store-image.ts'
@@ -7,7 +7,7 @@ import type { ProjectCall } from '../route.ts'
 import { MAX_OTHER_BYTES, readMultipart } from './multipart.ts'
 
 const MAX_IMAGE_BYTES = 10 * 1024 * 1024
-/** The limit of a whole form. */
+/** The most bytes of a whole form. */
 export const MAX_IMAGE_FORM_BYTES = MAX_IMAGE_BYTES + MAX_OTHER_BYTES
 /** The size of the first buffer. A file that outgrows its buffer gets one of twice the size. */
 const FIRST_BUFFER_BYTES = 256 * 1024

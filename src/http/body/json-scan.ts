@@ -6,11 +6,11 @@
  */
 import { type AppError, invalidField } from '../../base/errors.ts'
 
-/** Values of the whole body, including those in arrays and objects. */
+/** The most values in a body, including those in arrays and objects. */
 export const MAX_JSON_VALUES = 200_000
-/** Names of fields: each new name costs a parser more than a value. */
+/** The most names of fields in a body: each new name costs a parser more than a value. */
 export const MAX_JSON_NAMES = 25_000
-/** Bytes of all names together. */
+/** The most bytes of all names together. */
 const MAX_JSON_NAME_BYTES = 1_000_000
 /**
  * The most levels of lists and objects: more than any reasonable data has, and far fewer than
@@ -29,7 +29,7 @@ export type JsonBodyScan = {
   advance(end: number): void
   /** Whether the scanned bytes end within a text. */
   isCutOff(): boolean
-  /** Start and end of each long text value, without its quotes. */
+  /** The positions of the long text values: start and end of each in turn, without its quotes. */
   texts: readonly number[]
   /** Whether a scanned name has an escape. */
   hasEscapedName(): boolean
@@ -55,7 +55,7 @@ export function scanJson(body: Buffer): JsonBodyScan {
   /** Start of the text that has not ended yet, or -1. */
   let textFrom = -1
   let isWord = false
-  /** The last name in the outermost object. */
+  /** The position of the last name in the outermost object, for the error. */
   let fieldFrom = 0
   let fieldTo = 0
 
@@ -89,7 +89,7 @@ export function scanJson(body: Buffer): JsonBodyScan {
     } else if (byte === 0x5d || byte === 0x7d) {
       level -= 1
     } else {
-      // A number, true, false, null, or an invalid word.
+      // The byte is part of a word: a number, true, false, null, or an invalid word.
       isWord = true
       if (!wasWord) addValue()
     }

@@ -41,7 +41,7 @@ export function isLargeJson({ length }: Buffer): boolean {
   return length >= LARGE_BYTES
 }
 
-/** As `parseJson`, in one step. */
+/** Does the same as `parseJson`, but in one step. */
 export function parseAtOnce(given: Buffer, dropped: UnknownName[]): unknown {
   const body = readable(given)
   const scan = scanJson(body)
@@ -89,7 +89,7 @@ async function parseInPieces(body: Buffer, dropped: UnknownName[]): Promise<unkn
   return insertTexts(value, { marker, texts })
 }
 
-/** The JSON with `<marker><number>` in place of each long text. */
+/** Returns the JSON with `<marker><number>` in place of each long text. */
 async function cutTexts(body: Buffer, ranges: readonly number[], marker: string): Promise<string> {
   const parts: string[] = []
   let at = 0

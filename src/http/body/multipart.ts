@@ -19,9 +19,9 @@ export type FormOptions = {
    */
   fields: readonly string[]
   maxFileBytes: number
-  /** The reason to refuse a file, if there is one. */
+  /** Returns the reason to refuse a file; undefined for a file that is accepted. */
   refuse(file: FormFile): string | undefined
-  /** Takes the next piece of the file; not called again before it has settled. */
+  /** Takes the next piece of the file. It is called again only after its promise has settled. */
   write(bytes: Uint8Array): Promise<void>
 }
 

@@ -150,7 +150,7 @@ function refuseForState(exchange: Exchange, caller: Caller): void {
   if (project.isDisabled && isRefused && !route.isRead) throw projectDisabled(project)
 }
 
-/** A member may leave the project, whatever its state. */
+/** Whether the member leaves the project, which is allowed whatever the state of the project. */
 function isLeaving({ route, params }: Exchange, caller: Caller): boolean {
   const isRemoval = route.method === 'DELETE' && params.userId !== undefined
   return isRemoval && caller.kind === 'member' && params.userId?.toLowerCase() === caller.user.id

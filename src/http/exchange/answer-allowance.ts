@@ -17,9 +17,9 @@ import { refuseFull, type WaitingLimits } from '../../turns/turns.ts'
 import { addressGroup } from '../server/client-address.ts'
 
 export type AnswerAllowance = {
-  /** The share of one answer, empty at first. */
+  /** Opens the share of one answer, which is empty at first. */
   open(client: AnswerClient): AnswerShare
-  /** Bytes of all answers, and answers that wait. */
+  /** Returns the bytes that all answers hold, and how many answers wait. */
   load(): { bytes: number; waiting: number }
 }
 

@@ -19,7 +19,7 @@ export function sessionCookieName(config: Pick<Config, 'baseUrl'>): string {
   return isSecure(config) ? '__Host-pillarbox_session' : 'pillarbox_session'
 }
 
-/** The value of the first cookie of this name; undefined without one. */
+/** Returns the value of the first cookie with this name; undefined if there is none. */
 export function readCookie({ headers }: IncomingMessage, name: string): string | undefined {
   for (const pair of headers.cookie?.split(';') ?? []) {
     const at = pair.indexOf('=')
@@ -28,7 +28,10 @@ export function readCookie({ headers }: IncomingMessage, name: string): string |
   return undefined
 }
 
-/** The value of a Set-Cookie header field: host-only, HttpOnly, SameSite=Lax. */
+/**
+ * Returns the value of a Set-Cookie header field. The cookie is host-only, HttpOnly and
+ * SameSite=Lax.
+ */
 export function formatCookie(config: Pick<Config, 'baseUrl'>, cookie: Cookie): string {
   const { name, value, maxAgeSeconds, path = '/' } = cookie
   const secure = isSecure(config) ? '; Secure' : ''

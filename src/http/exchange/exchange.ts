@@ -71,7 +71,7 @@ export type Exchange = RoutedRequest & {
   requestBytes: number
   /** The memory that the body takes; undefined until the body is read. */
   share: BodyShare | undefined
-  /** The memory that the answer takes; undefined for a short one. */
+  /** The memory that the answer takes; undefined for a short answer. */
   answer: AnswerShare | undefined
   /** The number of running functions that read for the answer. */
   readers: number
@@ -92,13 +92,16 @@ const SEND_PATH = '/v1/send'
 
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/
 
-/** The client's own `X-Request-ID` if it is safe to log, else a new id. */
+/**
+ * Returns the id of the request: the client's own `X-Request-ID` if it is safe to log, else a new
+ * id.
+ */
 function requestIdOf(incoming: IncomingMessage): string {
   const given = incoming.headers['x-request-id']
   return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID()
 }
 
-/** The state at the start of an exchange. */
+/** Returns the state of an exchange at its start. */
 export function openExchange(deps: ExchangeDeps, route: Route, request: RoutedRequest): Exchange {
   const { core, proxies, stopping } = deps
   const { incoming, outgoing, path, params, query } = request
@@ -254,7 +257,7 @@ function toLogEntry(
   }
 }
 
-/** The first warning, as one line of the log. */
+/** Returns the first warning as one line of the request log. */
 function warningText([first, ...others]: readonly FieldWarning[]): string | null {
   if (first === undefined) return null
   const more = others.length === 0 ? '' : ` (and ${others.length} more)`

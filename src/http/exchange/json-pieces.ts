@@ -1,6 +1,6 @@
-/** JSON text in pieces, so that a large value does not block the event loop while it is serialized. */
+/** Serializes a value as JSON in pieces, so that a large value does not block the event loop. */
 
-/** Characters of a piece, which takes about a millisecond. */
+/** The characters of a piece, which takes about a millisecond. */
 export const JSON_PIECE_LENGTH = 128 * 1024
 /**
  * Levels that are serialized piece by piece: the page, its lists, their items, and the objects in

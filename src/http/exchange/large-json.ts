@@ -30,8 +30,8 @@ export function largeJson(status: number, value: unknown): HttpResponse {
 }
 
 /**
- * Waits for memory for the job of the path, and shows what `find` returns for it. The parameters and the result of
- * a job may be as large as its request was.
+ * Waits for memory for the job of the path, and shows what `find` returns for it. A job needs
+ * memory because its parameters and its result may be as large as its request was.
  */
 export async function jobResponse(
   core: Core,

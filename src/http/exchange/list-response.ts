@@ -1,7 +1,7 @@
 /**
- * Responses that are lists: JSON that is made item by item while it is sent, so that of a list no more than
- * a slice is in memory. A short list is complete before its response begins, so an error becomes a
- * refusal; a later one cuts the connection.
+ * Responses that are lists. Their JSON is made item by item while it is sent, so that only a slice
+ * of a list is in memory. A short list is complete before its response begins, so an error in it
+ * becomes an error response. An error after the response has begun cuts the connection.
  */
 
 import type { Listing } from '../../features/ground/listing.ts'
@@ -51,8 +51,9 @@ export function pageResponse<Item, End extends object>(
 }
 
 /**
- * As `pageResponse`, but complete before it is sent: for items whose size is known only when they are made.
- * The caller has reserved memory for them; the response then takes what the page takes.
+ * Does the same as `pageResponse`, but makes the whole page before it is sent, for items whose size
+ * is known only when they are made. The caller has reserved memory for the items; afterwards the
+ * response holds only the memory of the page.
  */
 export async function builtPageResponse<Item, End extends object>(
   page: Named<Item, End>,
@@ -216,7 +217,7 @@ function* textsOf(item: unknown): Generator<string> {
   yield text
 }
 
-/** The fields of an object, each with a comma behind it. */
+/** Yields the JSON of an object's fields, each with a comma behind it. */
 function* membersOf(before: object): Generator<string> {
   for (const [name, value] of Object.entries(before)) {
     if (value === undefined) continue

@@ -105,7 +105,8 @@ async function runExchange(deps: ExchangeDeps, exchange: Exchange): Promise<Http
     const path = idempotentPath(exchange.caller, exchange.path)
     await refuseUsedKey(core, { projectId: project.id, key: idempotencyKey, method, path })
   }
-  // Checked after the idempotency key: a repeated request gets its first response even if the disk is full.
+  // The disk is checked after the idempotency key, so that a repeated request gets its first
+  // response even if the disk is full.
   const isRefused = route.growsDisk && core.disk.isLow()
   if (isRefused && route.protects === undefined) throw diskFull()
   if (wantsStrict(incoming)) exchange.headers['preference-applied'] = 'handling=strict'
@@ -133,7 +134,10 @@ async function runInTurn({ route, outgoing }: Exchange, call: RawCall): Promise<
   return route.run(call)
 }
 
-/** Checks the path and query as they were sent. @throws AppError BAD_REQUEST for broken percent-encoding */
+/**
+ * Checks the percent-encoding of path and query as they were sent. @throws AppError BAD_REQUEST for
+ * broken percent-encoding
+ */
 function refuseUnreadableTarget({ url = '' }: IncomingMessage): void {
   if (!url.includes('%')) return
   const [path = ''] = url.split('?', 1)
@@ -300,7 +304,8 @@ async function finish(
       const response = { status, headers: { ...headers, ...sent.headers }, cookies, body }
       return respondAndLinger(incoming, outgoing, { response, maxBytes: route.maxBodyBytes })
     }
-    // Recorded after the call of `sendWhole`: if it throws, the response to that error is recorded instead.
+    // The request is recorded after the call of `sendWhole`: if that call throws, the response to
+    // its error is recorded instead.
     sendWhole(outgoing, head, body)
     return recordRequest(deps, exchange, { status, sizeBytes, error })
   }

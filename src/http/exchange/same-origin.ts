@@ -1,7 +1,7 @@
 /**
  * Refuses requests that a page of another site makes with the cookie of a user (cross-site request
  * forgery). Browsers say where a request comes from: Sec-Fetch-Site, or else Origin. A request with
- * neither is from no browser, so it has no cookie that its sender does not know.
+ * neither comes from no browser, so its sender knows every cookie in it.
  */
 import type { IncomingMessage } from 'node:http'
 import { AppError } from '../../base/errors.ts'

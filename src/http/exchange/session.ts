@@ -1,4 +1,7 @@
-/** The session of a request, and the facts of its client for sessions and for the throttle of logins. */
+/**
+ * Finds the session of a request, and the facts about its client that sessions store and the
+ * throttle of logins uses.
+ */
 import type { IncomingMessage } from 'node:http'
 import type { Core } from '../../core/core.ts'
 import type { SessionUser } from '../../features/tenancy/accounts/callers/caller.ts'

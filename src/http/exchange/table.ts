@@ -47,7 +47,10 @@ export function varyingByType(response: HttpResponse): HttpResponse {
   return { ...response, headers: { ...response.headers, ...VARY } }
 }
 
-/** A table of one row: the fields of a record, and those of objects in it as `object.field`. */
+/**
+ * Returns a table with one row: the fields of a record. The fields of an object in it are named
+ * `object.field`.
+ */
 export function recordTable(name: string, record: object): Table {
   const cells = Object.entries(record).flatMap(([field, value]): [string, unknown][] =>
     typeof value === 'object' && value !== null

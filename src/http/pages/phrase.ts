@@ -7,7 +7,7 @@ import { fillPieces, type PlaceholderValues } from '../../texts/fill.ts'
 
 export type Html = ReturnType<typeof html>
 
-/** `text` with the names in place of its placeholders. */
+/** Returns `text` with the names in place of its placeholders. */
 export function phrase(text: string, names: PlaceholderValues): Html {
   return html`${fillPieces(text, names, named)}`
 }

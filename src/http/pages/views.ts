@@ -1,8 +1,8 @@
 /**
- * The hosted pages: those of contacts, and those that mail to users links to (confirming an address, choosing a
- * new password). Each page shows the current state and depends on nothing else: a contact that has
- * unsubscribed sees this state and not the question again. So going back, reloading and pressing a
- * button twice do no harm.
+ * The hosted pages for contacts, and the pages that mail to users links to (confirming an address,
+ * choosing a new password). Each page shows the current state and depends on nothing else: a
+ * contact that has unsubscribed sees this state and not the question again. So going back,
+ * reloading and pressing a button twice do no harm.
  */
 import { html } from 'hono/html'
 import type { PageContact } from '../../features/people/contacts/read/public-contact.ts'
@@ -210,7 +210,10 @@ minlength="${minLength}" maxlength="${maxLength}" aria-describedby="rule"${state
   ])
 }
 
-/** The page after a password was changed. It asks the user to log in, and the page of its link says how. */
+/**
+ * The page after a password was changed. The page asks the user to log in; a link leads to the page
+ * that says how.
+ */
 export function changedView(language: Language): Page {
   const logIn = textsOf(language).app.login.title
   const shown = doneView(language, textsOf(language).account.changed)

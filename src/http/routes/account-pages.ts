@@ -35,7 +35,10 @@ import { whileClientWaits } from '../server/client-gone.ts'
 
 const text = z.string().catch('')
 
-/** `done`: shows the page that says that it is done. `refused`: the last password broke the rule. */
+/**
+ * `done`: shows the page that says that it is done. `refused`: the last password broke the
+ * rule for passwords.
+ */
 const pageQuery = z.object({
   token: text.default(''),
   done: z.literal('1').optional().catch(undefined),

@@ -13,7 +13,7 @@ import {
   activityStats,
 } from '../../records/activity.ts'
 import { countParameter, instantParameter } from '../../records/page.ts'
-import { RENDERING } from '../../turns/rendering.ts'
+import { RENDERING_LIMITS } from '../../turns/rendering.ts'
 import { COMPLETE_HEADER, completeHeader } from '../exchange/complete-header.ts'
 import { RENDERED_ANSWER_BYTES } from '../exchange/large-json.ts'
 import {
@@ -50,7 +50,7 @@ export const list = ({ core }: RouteDeps) =>
     summary: 'List activities, newest first; by default of the last 30 days',
     query: activityQuery,
     answerBytes: LIST_ANSWER_BYTES,
-    answerLimits: RENDERING,
+    answerLimits: RENDERING_LIMITS,
     responses: { 200: { description: 'A page of the feed', schema: activityPage } },
     example: () => ({
       query: { types: 'event.triggered', limit: '20' },
@@ -209,7 +209,10 @@ export const listUpcomingActivity = ({ core }: RouteDeps) =>
     },
   })
 
-/** The types that the text names; undefined, which selects all, if it names none. */
+/**
+ * Returns the types that the text names. If it names none, returns undefined, which selects all
+ * types.
+ */
 function listOf(text: string | undefined): string[] | undefined {
   const types = (text ?? '').split(',').map((type) => type.trim())
   const named = types.filter((type) => type !== '')

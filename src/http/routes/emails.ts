@@ -11,7 +11,7 @@ import {
 } from '../../features/insight/emails/show-email.ts'
 import { cancelEmails, retryEmails } from '../../features/mail/messages/queue/operate.ts'
 import { emailPage, emailQuery, emailRecord } from '../../records/email.ts'
-import { RENDERING } from '../../turns/rendering.ts'
+import { RENDERING_LIMITS } from '../../turns/rendering.ts'
 import { RENDERED_ANSWER_BYTES } from '../exchange/large-json.ts'
 import { LIST_ANSWER_BYTES, pageResponse, wholeResponse } from '../exchange/list-response.ts'
 import { MAX_RESPONSE_WARNINGS } from '../exchange/warnings.ts'
@@ -56,7 +56,7 @@ export const show = ({ core }: RouteDeps) =>
     ...shared,
     summary: 'Show an email with its attempts, its events, and where it stands',
     answerBytes: RECORD_BYTES,
-    answerLimits: RENDERING,
+    answerLimits: RENDERING_LIMITS,
     responses: { 200: { description: 'The email', schema: emailRecord } },
     refusals: [404],
     example: examples.show,
@@ -71,7 +71,7 @@ export const showRaw = ({ core }: RouteDeps) =>
     ...shared,
     summary: 'Show the octets of an email (RFC 5322)',
     answerBytes: RECORD_BYTES,
-    answerLimits: RENDERING,
+    answerLimits: RENDERING_LIMITS,
     description:
       'Sent mail is composed again and signed now. Received mail is what came in, except for the ' +
       'tokens of links that the server mailed to its users, which are zeros; 404 once ' +
@@ -102,7 +102,7 @@ export const cancel = ({ core }: RouteDeps) =>
     summary: 'Cancel an email that waits',
     names: { isInAnswer: true },
     answerBytes: RECORD_BYTES,
-    answerLimits: RENDERING,
+    answerLimits: RENDERING_LIMITS,
     description: '409 for one that is being sent or has ended.',
     responses: { 200: { description: 'The email', schema: emailRecord } },
     refusals: [404, 409],
@@ -122,7 +122,7 @@ export const retry = ({ core }: RouteDeps) =>
     summary: 'Try an email again now',
     names: { isInAnswer: true },
     answerBytes: RECORD_BYTES,
-    answerLimits: RENDERING,
+    answerLimits: RENDERING_LIMITS,
     description:
       'One that waits is due at once; one that failed is tried again with a new give-up time. 409 ' +
       'for one that was delivered, bounced or is being sent, and for one that would fail again: ' +

@@ -22,7 +22,7 @@ function showGuide(
 ) {
   const guide = createGuide()
   const layout = createLayout({ style: GUIDE_STYLE, script: GUIDE_SCRIPT })
-  /** All readers share one copy of each page, by its name. */
+  /** The responses by the name of their page. All readers of a page share one copy. */
   const responses = new Map<string | null, Promise<HttpResponse>>()
   return openOperation({
     ...shared,

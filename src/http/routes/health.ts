@@ -119,7 +119,10 @@ function anonymousMemory(): { anonymous?: number } {
   return kilobytes === undefined ? {} : { anonymous: Number(kilobytes) * 1024 }
 }
 
-/** Reading the memory opens a file of the system, which fails while all descriptors are in use; then it is left out. */
+/**
+ * Returns the memory of the process. To read it, a file of the system is opened; while all
+ * descriptors are in use this fails, and the memory is left out.
+ */
 function memoryUsage(): { memoryUsage?: Record<string, number> } {
   try {
     return { memoryUsage: { ...process.memoryUsage(), ...anonymousMemory() } }

@@ -148,8 +148,8 @@ function getProvider({ identityProviders }: Core, { params }: ProviderCall): Ide
 type LoginContext = { provider: ProviderName; peer: string | null; requestId: string }
 
 /**
- * A failed login ends at the page for logins, which has a text for its code: a browser stands here, and
- * its user could do nothing with the JSON of an error.
+ * Answers a failed login by a redirect to the page for logins, which has a text for the code of the
+ * failure: the client is a browser, whose user could do nothing with the JSON of an error.
  */
 async function orLoginPage(
   { config, log }: Pick<Core, 'config' | 'log'>,

@@ -5,7 +5,7 @@ import { MAX_SUBJECT_LENGTH } from '../../formats/limits.ts'
 import { MAX_TEMPLATE_LENGTH } from '../../formats/template/limits.ts'
 import { id, lineOfText } from '../../records/fields.ts'
 import { contentClass, renderedPreview } from '../../records/template.ts'
-import { RENDERING } from '../../turns/rendering.ts'
+import { RENDERING_LIMITS } from '../../turns/rendering.ts'
 import { largeJson, RENDERED_ANSWER_BYTES } from '../exchange/large-json.ts'
 import { MAX_RESPONSE_WARNINGS } from '../exchange/warnings.ts'
 import { projectOperation, type RouteDeps } from '../route.ts'
@@ -51,7 +51,7 @@ export const render = ({ core }: RouteDeps) =>
     isRead: true,
     summary: 'Render a text, a template or a campaign as a send would',
     answerBytes: RENDERED_ANSWER_BYTES,
-    answerLimits: RENDERING,
+    answerLimits: RENDERING_LIMITS,
     description:
       'Takes one of `body`, `templateId` and `campaignId`. Nothing is stored or sent. Links are not ' +
       'tracked, and the links to the hosted pages belong to nobody.',

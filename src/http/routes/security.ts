@@ -1,4 +1,7 @@
-/** The security metrics of a project: bounces and complaints, and how near they are to its end. */
+/**
+ * The security metrics of a project: bounces and complaints, and how near they are to the limits at
+ * which the project is disabled.
+ */
 import { viewSecurityForClients } from '../../features/insight/reputation/security.ts'
 import { enveloped } from '../../records/envelope.ts'
 import { securityExample, securityMetrics } from '../../records/security.ts'

@@ -1,6 +1,6 @@
 /**
- * Templates of a project. Their list pages by cursor and by page number, and its response has the
- * fields of both.
+ * Templates of a project. The list can be paged by cursor or by page number, and its response has
+ * the fields of both.
  */
 import type { z } from 'zod'
 import { withEnd } from '../../features/ground/listing.ts'

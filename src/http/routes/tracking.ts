@@ -59,7 +59,10 @@ export const click = ({ core }: RouteDeps) => {
   })
 }
 
-/** Returns a link of printable ASCII unchanged, and any other link as a browser would encode it. */
+/**
+ * Returns the value of the Location header for a link: a link of printable ASCII as it is, any
+ * other link as a browser would encode it.
+ */
 function toLocation(link: string): string {
   return /^[\x21-\x7e]+$/.test(link) ? link : new URL(link).href
 }

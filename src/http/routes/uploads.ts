@@ -10,7 +10,10 @@ import { openOperation, projectOperation, type RouteDeps } from '../route.ts'
 const shared = { tag: 'Uploads', tagText: 'Images for emails, which the server serves.' } as const
 const params = { name: '`key` of the image' }
 
-/** The bytes of a URL never change. Webmail of other sites may show the image; it can run nothing. */
+/**
+ * The bytes at a URL never change, so caches may keep them. Webmail of other sites may show the
+ * image. The image cannot run scripts.
+ */
 const IMAGE_HEADERS = {
   'content-disposition': 'inline',
   'content-security-policy': "sandbox; default-src 'none'",

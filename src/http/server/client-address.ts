@@ -63,8 +63,8 @@ export function addressGroup(address: string | null | undefined): string {
 }
 
 /**
- * The name of the network of an address: IPv4 /24, IPv6 /48. A client with one address of such a network can
- * often use many.
+ * The name of the network of an address: IPv4 /24, IPv6 /48. A client that has one address of such
+ * a network can often use many addresses of it.
  */
 export function addressNetwork(address: string | null | undefined): string {
   const plain = plainAddress(address ?? undefined)

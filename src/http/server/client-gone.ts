@@ -8,12 +8,15 @@ type ClientExchange = {
   outgoing: Pick<ServerResponse, 'writableFinished'>
 }
 
-/** The client of a request, for work that waits for its turn. */
+/**
+ * Returns the client of a request, by which work that waits for its turn learns that the client has
+ * left.
+ */
 export function waitingClient({ incoming, outgoing }: ClientExchange): WaitingClient {
   const { socket } = incoming
   /** The set is made with the first work that waits, because most requests have none. */
   let waiting: Set<() => void> | undefined
-  /** One listener for the socket, however much work of the request waits. */
+  /** The socket has one listener, however much work of the request waits. */
   const leave = (): void => {
     for (const act of [...(waiting ?? [])]) act()
     waiting?.clear()

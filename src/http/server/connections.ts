@@ -59,7 +59,7 @@ export function watchConnections(server: Server, limits: ConnectionLimits): Conn
   // TLS handshake, which Node does not list.
   const connections = new Map<string, Connection>()
   const places = createKeyPlaces({ perKey: limits.maxPerAddress })
-  /** Connections by the socket of their requests, which with TLS is another one than the TCP socket. */
+  /** Connections by the socket of their requests. With TLS this is not the TCP socket. */
   const ofSockets = new WeakMap<Socket, Connection>()
 
   server.on('connection', (socket: Socket) => {
@@ -135,7 +135,8 @@ function isServerWorking({ req, headersSent }: ServerResponse): boolean {
 }
 
 /**
- * Identifies an open connection: its TCP socket and the TLS socket on top of it have the same name.
+ * Returns the name of an open connection. The TCP socket and the TLS socket on top of it have the
+ * same name.
  */
 function peerOf({ remoteAddress, remotePort }: Socket): string {
   return `${remoteAddress} ${remotePort}`

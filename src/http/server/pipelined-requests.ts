@@ -42,7 +42,10 @@ type RequestPipeline = {
   readOn(): void
 }
 
-/** A connection ends with the response to its request number `maxRequests`; later ones are dropped. */
+/**
+ * A connection ends with the response to its request number `maxRequests`; later requests are
+ * dropped.
+ */
 export function createRequestPipelines(
   handle: RequestListener,
   maxRequests = Number.POSITIVE_INFINITY,
@@ -114,7 +117,10 @@ type ReadControl = {
   mayRead(): boolean
 }
 
-/** Passes input to the parser while `mayRead`; the returned function continues after it was false. */
+/**
+ * Passes input to the parser while `mayRead` returns true. The returned function goes on after
+ * `mayRead` has returned false.
+ */
 function readInPieces(socket: Socket, { isInBody, mayRead }: ReadControl): () => void {
   const [parse] = socket.listeners('data') as ((bytes: Buffer) => void)[]
   if (parse === undefined) throw new TypeError('nothing reads this connection')

@@ -1,8 +1,9 @@
 /**
- * The HTTP listener. A stop has two parts. After `announceStop` the server works as before, but each
- * response closes its connection, so that few clients keep one that the end could cut. `stop` stops
- * accepting connections and lets running requests finish. It waits only briefly for clients, waits for
- * the server's own work until the grace time ends, and then closes the remaining connections.
+ * The HTTP listener. A stop has two parts. After `announceStop` the server works as before, but
+ * each response closes its connection, so that few clients still have a connection when the server
+ * ends. `stop` stops accepting connections and lets running requests finish. It waits only briefly
+ * for clients, waits for the server's own work until the grace time ends, and then closes the
+ * remaining connections.
  */
 import type { RequestListener, Server } from 'node:http'
 import type { Server as TlsServer } from 'node:https'

@@ -1,6 +1,6 @@
 /**
- * The body of a request while it is unread: when the client is asked to send it, and what becomes of
- * the rest when the response needs none of it.
+ * The body of a request while it is unread: when the client is asked to send the body, and what
+ * happens to the rest of a body that the response does not need.
  *
  * `Expect: 100-continue` (RFC 9110, section 10.1.1): the client waits for a 100 before it sends the
  * body. Node would send the 100 at once. Here the reader of the body sends it, so that a request that
@@ -30,7 +30,7 @@ export function leaveBodiesToReaders(server: Server): void {
   server.on('checkContinue', pass).on('checkExpectation', pass)
 }
 
-/** Sends the 100 if the client waits for it. */
+/** Sends the status 100 if the client waits for it before it sends the body. */
 export function sendContinueFor(incoming: IncomingMessage, outgoing: ServerResponse): void {
   const { httpVersion, headers } = incoming
   if (httpVersion !== '1.1' || outgoing.headersSent) return

@@ -60,7 +60,7 @@ type Composer = {
   setAside(content: string): void
   /** @throws QuickLimitError; any other error means that the message cannot be composed or signed */
   compose(task: Pick<SmtpTask, 'task' | 'making'>): ComposedMessage
-  /** As `compose`, for a message whose content and keys are not kept. */
+  /** Composes and signs one message whose content and keys the thread does not keep. */
   sign(message: { task: number } & UnsignedMessage): ComposedMessage
   /** The memory that the content of the task takes; 0 if the message is already composed. */
   contentBytes(task: Pick<SmtpTask, 'making'>): number
@@ -79,7 +79,7 @@ type Composer = {
   convert(task: number, source: string): string | null
 }
 
-/** With `rules`, the message is inspected. */
+/** `rules`: the rules by which the messages are inspected; undefined: they are rendered only. */
 type PreviewOptions = { isQuick: boolean; rules: MessageRules | undefined }
 
 const MAX_QUICK_FAILURES = 2

@@ -22,18 +22,18 @@ type ComposingDeps = Pick<ThreadsOptions, 'settings' | 'log' | 'counters'> & {
   restMs: number
   history: ContentHistory
   now: Now
-  /** The message's bytes count until `release`. */
+  /** Called with each composed message. Its bytes count as memory until `release`. */
   composed(delivery: Delivery, message: TransferableMessage): void
   failed(delivery: Delivery, error: string): void
   putBack(delivery: Delivery, delayMs: number): void
-  /** For tests. */
+  /** Replaces the real threads; for tests. */
   createThreads?: typeof createThreads
 }
 
 type Composing = {
   /** Returns 0 if the delivery was added, else the wait in ms before it may be added again. */
   add(delivery: Delivery): number
-  /** The composed message has been delivered or lost. */
+  /** Gives back the memory of a composed message that was delivered or lost. */
   release(projectId: string, bytes: number): void
   /** Puts back the deliveries that match. */
   recall(test: (delivery: Delivery) => boolean): void
@@ -63,7 +63,9 @@ const MAX_TOTAL_BUFFERED_BYTES = 256 * 1024 * 1024
 /** The size of one encoded message; far above what any server accepts. */
 const MAX_COMPOSED_BYTES = 128 * 1024 * 1024
 const NO_THREAD_DELAY_MS = 60_000
-/** Refused deliveries return one by one, as fast as messages are composed. */
+/**
+ * The least wait of a refused delivery: refused ones return one by one, as fast as messages are composed.
+ */
 const MIN_DELAY_MS = 1_000
 const MAX_DELAY_MS = 10 * 60_000
 const FIRST_MEAN_MS = 250

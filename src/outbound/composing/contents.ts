@@ -39,19 +39,19 @@ export type ContentHistory = {
 
 /** A content up to this size is not counted: it always has memory. */
 export const SMALL_CONTENT_BYTES = 64 * 1024
-const MAX_BYTES = 96 * 1024 * 1024
-const MAX_BYTES_OF_PROJECT = 48 * 1024 * 1024
-/** The limit for the first content of a project, which may exceed `MAX_BYTES`. */
-const MAX_TOTAL_BYTES = 192 * 1024 * 1024
-/** CPU time for each megabyte of content: twice that of the most expensive texts. */
+const MAX_CONTENTS_BYTES = 96 * 1024 * 1024
+const MAX_CONTENTS_BYTES_OF_PROJECT = 48 * 1024 * 1024
+/** The limit for the first content of a project, which may exceed `MAX_CONTENTS_BYTES`. */
+const MAX_TOTAL_CONTENTS_BYTES = 192 * 1024 * 1024
+/** CPU time for each megabyte of content: twice what the most expensive texts take. */
 const MS_PER_MEGABYTE = 250
-const MAX_KNOWN = 10_000
+const MAX_KNOWN_CONTENTS = 10_000
 const KNOWN_FOR_MS = HOUR_MS
 const MAX_THREAD_ENDS = 2
 /** A content that was too slow once returns to delivery threads if it takes no longer than this. */
-const QUICK_MS = 25
+const QUICK_COMPOSING_MS = 25
 
-/** Returns roughly the memory of a content; most of a large one is its attachments. */
+/** Returns about how many bytes of memory a content takes; most of a large content is its attachments. */
 export function contentBytes(content: MessageContent): number {
   const { subject, body, text, attachments, recipientFields } = content
   const texts = subject.length + body.length + (text?.length ?? 0)
@@ -79,8 +79,8 @@ export function createContentMemory(): ContentMemory {
     hasSpace(projectId, bytes) {
       if (bytes <= SMALL_CONTENT_BYTES || total === 0) return true
       const own = ofProject.get(projectId) ?? 0
-      if (own === 0) return total + bytes <= MAX_TOTAL_BYTES
-      return own + bytes <= MAX_BYTES_OF_PROJECT && total + bytes <= MAX_BYTES
+      if (own === 0) return total + bytes <= MAX_TOTAL_CONTENTS_BYTES
+      return own + bytes <= MAX_CONTENTS_BYTES_OF_PROJECT && total + bytes <= MAX_CONTENTS_BYTES
     },
     enter(projectId, content) {
       const known = contents.get(content.id)
@@ -105,7 +105,7 @@ export function createContentMemory(): ContentMemory {
 type KnownContent = { isHeavy: boolean; threadEnds: number; reason: string }
 
 export function createContentHistory(): ContentHistory {
-  const known = createLru<KnownContent>(MAX_KNOWN, { ttlMs: KNOWN_FOR_MS })
+  const known = createLru<KnownContent>(MAX_KNOWN_CONTENTS, { ttlMs: KNOWN_FOR_MS })
   const costs = new WeakMap<MessageContent, number>()
 
   function costOf(content: MessageContent): number {
@@ -121,7 +121,7 @@ export function createContentHistory(): ContentHistory {
   return {
     isHeavy: (content) => costOf(content) > MAX_QUICK_COST_US || stateOf(content).isHeavy,
     recordTime(content, cpuMs) {
-      const isHeavy = cpuMs === null || cpuMs > QUICK_MS
+      const isHeavy = cpuMs === null || cpuMs > QUICK_COMPOSING_MS
       const before = stateOf(content)
       if (before.isHeavy !== isHeavy && before.threadEnds === 0)
         known.set(content.id, { ...before, isHeavy })

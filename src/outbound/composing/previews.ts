@@ -18,7 +18,7 @@ import type { ThreadTasks } from './thread-tasks.ts'
 type Previews = {
   /** Resolves to null for sources that cannot be rendered. Rejects as `ThreadTasks.run`. */
   preview(sources: readonly RenderSource[]): Promise<readonly (RenderedMessage | null)[]>
-  /** As `preview`, but returns what is found in the messages. */
+  /** Renders messages as `preview` does, but returns what the rules find in them. */
   inspect(
     sources: readonly RenderSource[],
     rules: MessageRules,
@@ -31,7 +31,7 @@ type Portion = { at: number; sources: readonly RenderSource[]; hasEnded: boolean
 const PORTION_SOURCES = 20
 const PORTION_BYTES = 128 * 1024
 
-/** Without keys the message is not signed. */
+/** A message that is not composed yet. Without keys it is not signed. */
 export type UnsignedMessage = { source: MessageSource; keys: readonly SigningKey[] }
 
 export function createPreviews(tasks: Pick<ThreadTasks, 'run'>): Previews {

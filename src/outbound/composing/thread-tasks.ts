@@ -4,7 +4,7 @@
  * its thread's time or memory ends the thread and has no result. Projects take turns, and each has
  * one thread at most: slow tasks of one project leave the other thread to the others.
  */
-import { RENDERING } from '../../turns/rendering.ts'
+import { RENDERING_LIMITS } from '../../turns/rendering.ts'
 import { createTurns, type Turns } from '../../turns/turns.ts'
 import type { DeliveryThread, FromThread, ToThread } from '../protocol.ts'
 import { createThreads, shutdownError, type ThreadEnd, type ThreadsOptions } from '../threads.ts'
@@ -13,7 +13,7 @@ type ThreadTasksDeps = Pick<ThreadsOptions, 'settings' | 'log' | 'counters'> & {
   hangMs: number
   /** The threads end when there has been nothing to do for this long. */
   restMs: number
-  /** For tests. */
+  /** Replaces the real threads; for tests. */
   createThreads?: typeof createThreads
   clock?: () => number
 }
@@ -60,7 +60,7 @@ export function createThreadTasks({
     ended,
   })
   const turns = createTurns({
-    ...RENDERING,
+    ...RENDERING_LIMITS,
     atOnce: THREADS,
     atOncePerProject: 1,
     ...(clock && { clock }),

@@ -28,7 +28,7 @@ export type DispatcherDeps = Pick<ThreadsOptions, 'settings' | 'maxThreads' | 'l
   Omit<ConnectionsDeps, 'serve' | 'flush'> & {
     hangMs: number
     done(ended: ReadonlyMap<Delivery, TaskResult>): void
-    /** For tests. */
+    /** Replaces the real threads; for tests. */
     createThreads?: typeof createThreads
   }
 
@@ -56,14 +56,18 @@ type Dispatcher = {
 }
 
 /**
- * More than `capacity` lets the queue claim for each thread, even with the reserve of urgent mail.
+ * The most deliveries with one thread: more than the queue may claim for each thread (`capacity`), even
+ * with the reserve of urgent mail.
  */
 const MAX_PER_THREAD = 650
 /** Another thread starts when each has this many deliveries. */
 const BUSY_DELIVERIES = 40
 const MAX_TASK = 2 ** 31 - 1
 const AFTER_CRASH_MS = 60_000
-/** The wait of a delivery whose composed message was lost with its thread: it is composed again. */
+/**
+ * How long a delivery waits after the thread that had its composed message has ended; then it is composed
+ * again.
+ */
 const AFTER_LOSS_MS = 1_000
 const SITE_CHECK_MS = 15_000
 /** Deliveries that wait longer for a connection are put back, so that others can take their place. */
@@ -288,7 +292,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     const waiting = [...sites].flatMap((site) => queues.of(site).waiting.take(test))
     for (const [thread, given] of Map.groupBy(matching, (one) => one.thread)) {
       if (thread === null) continue
-      // Its answer may be on the way already, and ask for another thread.
+      // The thread may have answered already, and ask that another thread take the delivery.
       for (const delivery of given) delivery.isWithdrawn = true
       thread.postMessage({ type: 'withdraw', tasks: given.map(({ task }) => task) })
     }

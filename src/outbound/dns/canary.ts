@@ -59,7 +59,7 @@ export function createDnsCanary(options: CanaryOptions): DnsCanary {
     return age >= 0 && age < (known.isTrusted ? trustedMs : UNTRUSTED_MS)
   }
 
-  /** The running check began before the denial arrived, so the next one counts. */
+  /** The running check began before the denial arrived, so the result of the next check counts. */
   function askAfter(): Promise<boolean> {
     if (running === undefined) return begin()
     next ??= running.then(() => {

@@ -22,16 +22,16 @@ import type { DnsAnswer, DnsQuestion, DnsWatch, MxRecord } from './answer.ts'
  */
 type LookupOptions = { isFresh?: boolean; isUnjudged?: boolean }
 
-/** The strings of one TXT record are joined. */
+/** Looks up DNS records. The strings of one TXT record are joined. */
 export type Resolver = {
   a(name: string, options?: LookupOptions): Promise<DnsAnswer<string>>
   aaaa(name: string, options?: LookupOptions): Promise<DnsAnswer<string>>
   mx(name: string, options?: LookupOptions): Promise<DnsAnswer<MxRecord>>
   txt(name: string, options?: LookupOptions): Promise<DnsAnswer<string>>
   ns(name: string, options?: LookupOptions): Promise<DnsAnswer<string>>
-  /** `name` under in-addr.arpa or ip6.arpa. */
+  /** `name`: a name under in-addr.arpa or ip6.arpa. */
   ptr(name: string, options?: LookupOptions): Promise<DnsAnswer<string>>
-  /** Open look-ups then resolve to failures. */
+  /** Ends the open look-ups: they resolve to failures. */
   stop(): void
 }
 

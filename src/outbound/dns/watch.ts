@@ -18,7 +18,7 @@ type WatchOptions = {
   now: Now
   log: Log
   health: Health
-  /** For tests. */
+  /** The timeout of a query; for tests. */
   timeoutMs?: number
   recheckMs?: number
 }
@@ -35,7 +35,7 @@ type DnsSilence = {
 }
 
 type SilenceOptions = {
-  /** As `dns.servers`; empty = the system's. */
+  /** The DNS servers, as in `dns.servers`; empty = the system's. */
   servers: readonly string[]
   /** The domain to query. */
   name: string
@@ -136,7 +136,7 @@ function createHealthParts(health: Health) {
  */
 function createDnsSilence(options: SilenceOptions): DnsSilence {
   const { name, now, changed, timeoutMs = SILENCE_TIMEOUT_MS, pauseMs = PAUSE_MS } = options
-  /** Created at the first suspicion: most commands never need them. */
+  /** The servers are created at the first suspicion, because most commands never need them. */
   let servers: Server[] = []
   let isAsking = false
   let isStopped = false

@@ -20,7 +20,7 @@ import { isPublicAddress } from '../routing/addresses.ts'
 import {
   type Agents,
   bareHost,
-  exchange,
+  exchangeHttp,
   type HttpHop,
   type HttpMethod,
   type RemoteResponse,
@@ -37,9 +37,9 @@ export type HttpRequest = {
   /** Timeout of each hop, from the query for its name to the last octet. */
   timeoutMs?: number
   maxBodyBytes?: number
-  /** Whether a longer body is cut off; if not, it is the result `too large`. */
+  /** Whether a body over the limit is cut off; if not, the result of the request is `too large`. */
   cutsBody?: boolean
-  /** 0, the default: a redirect is a response like any other. */
+  /** How many redirects are followed. By default 0: a redirect is then a response like any other. */
   maxRedirects?: number
   /** Whether the server recognizes a repetition, so that a stale connection may be replaced. */
   isRepeatable?: boolean
@@ -61,13 +61,13 @@ export type HttpClient = {
 
 export type HttpClientOptions = {
   resolver: Pick<Resolver, 'a' | 'aaaa'>
-  /** Whether an address may be connected to, now and later; default: public addresses only. */
+  /** Whether an address may be connected to; the answer never changes. Default: public addresses only. */
   isAllowed?: (address: string) => boolean
   /** Whether http is allowed, beside https. */
   allowsHttp?: boolean
-  /** The default of requests. */
+  /** The `timeoutMs` of requests that set none. */
   timeoutMs?: number
-  /** PEM; default: the well-known certificate authorities. */
+  /** The trusted authorities in PEM; default: the well-known certificate authorities. */
   ca?: string
   /** How long an idle connection is kept. */
   idleMs?: number
@@ -78,18 +78,18 @@ export type HttpClientOptions = {
 const TIMEOUT_MS = 5_000
 const IDLE_MS = 10_000
 const MAX_BODY_BYTES = 64 * 1024
-const MAX_IDLE = 64
-/** Addresses whose check is remembered. */
-const MAX_CHECKED = 1_000
-/** Addresses of a name that are tried, if there is no connection to the first. */
+const MAX_IDLE_CONNECTIONS = 64
+/** The number of addresses for which the answer of `isAllowed` is kept. */
+const MAX_CHECKED_ADDRESSES = 1_000
+/** The number of addresses of a name that are tried while none can be connected to. */
 const MAX_ADDRESSES = 3
-const IDEMPOTENT = new Set<HttpMethod>(['GET', 'HEAD', 'PUT', 'DELETE'])
-/** RFC 6761, section 6.3. */
+const IDEMPOTENT_METHODS = new Set<HttpMethod>(['GET', 'HEAD', 'PUT', 'DELETE'])
+/** Names that mean this machine (RFC 6761, section 6.3). */
 const LOCALHOST = /(^|\.)localhost\.?$/
 const LOOPBACK = ['127.0.0.1', '::1']
-const REDIRECTS = new Set([301, 302, 303, 307, 308])
-/** The headers that another origin gets, too. */
-const PLAIN_HEADERS = new Set([
+const REDIRECT_STATUSES = new Set([301, 302, 303, 307, 308])
+/** The headers that a redirect to another origin keeps. */
+const HEADERS_FOR_OTHER_ORIGINS = new Set([
   'accept',
   'accept-charset',
   'accept-encoding',
@@ -109,10 +109,10 @@ class NamedAgent extends HttpAgent {
 
 export function createHttpClient(options: HttpClientOptions): HttpClient {
   const { resolver, isAllowed = isPublicAddress, allowsHttp = false, ca } = options
-  const { timeoutMs = TIMEOUT_MS, idleMs = IDLE_MS, maxIdle = MAX_IDLE } = options
+  const { timeoutMs = TIMEOUT_MS, idleMs = IDLE_MS, maxIdle = MAX_IDLE_CONNECTIONS } = options
   const keep = { keepAlive: true, timeout: idleMs, maxFreeSockets: maxIdle }
   /** The answers of `isAllowed` by address; an answer never changes. */
-  const allowed = createLru<boolean>(MAX_CHECKED)
+  const allowed = createLru<boolean>(MAX_CHECKED_ADDRESSES)
   const agents: Agents = {
     http: new NamedAgent(keep),
     https: new HttpsAgent({ ...keep, ...(ca === undefined ? {} : { ca }) }),
@@ -134,7 +134,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
       ...{ body, signal },
     }
     for (let redirects = 0; ; redirects += 1) {
-      const result = await send(hop, isRepeatable ?? IDEMPOTENT.has(hop.method))
+      const result = await send(hop, isRepeatable ?? IDEMPOTENT_METHODS.has(hop.method))
       if (result.kind !== 'response' || redirects >= maxRedirects) return result
       const next = redirectOf(hop, result)
       if (next === null) return result
@@ -151,7 +151,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
       if (!Array.isArray(found)) return found
       if (found.length === 0)
         return { kind: 'unreachable', error: `${hop.url.hostname} has no address` }
-      const act = (address: string) => exchange(hop, { agents, address, ends: end })
+      const act = (address: string) => exchangeHttp(hop, { agents, address, ends: end })
       return await tryEach(found, act, isRepeatable)
     } catch (error) {
       return failureOf(error)
@@ -160,7 +160,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
     }
   }
 
-  /** Goes on to the next address while nothing can have been sent. @throws as `exchange` */
+  /** Goes on to the next address while nothing can have been sent. @throws as `exchangeHttp` */
   async function tryEach(
     addresses: readonly string[],
     act: (address: string) => Promise<RemoteResponse>,
@@ -233,7 +233,7 @@ function recordsOf(answer: DnsAnswer<string>): readonly string[] {
  * credential. The headers of a webhook go with its body, and to its origin only.
  */
 function redirectOf(hop: HttpHop, { status, headers }: RemoteResponse): HttpHop | null {
-  if (!REDIRECTS.has(status) || headers.location === undefined) return null
+  if (!REDIRECT_STATUSES.has(status) || headers.location === undefined) return null
   const url = URL.parse(headers.location, hop.url.href)
   if (url === null) return null
   const isGet = hop.method === 'GET' || hop.method === 'HEAD'
@@ -243,12 +243,12 @@ function redirectOf(hop: HttpHop, { status, headers }: RemoteResponse): HttpHop 
   const kept = Object.entries(hop.headers).filter(([name]) => {
     const plainName = name.toLowerCase()
     if (!keepsMethod && isOfBody(plainName)) return false
-    return isSameOrigin || PLAIN_HEADERS.has(plainName)
+    return isSameOrigin || HEADERS_FOR_OTHER_ORIGINS.has(plainName)
   })
   return { ...hop, ...own, url, headers: Object.fromEntries(kept) }
 }
 
-/** A webhook's id, time and signature belong to the body, which the next request does not have. */
+/** Whether a header belongs to the body, as the id, time and signature of a webhook do. */
 function isOfBody(name: string): boolean {
   return name.startsWith('content-') || name.startsWith('webhook-')
 }

@@ -7,8 +7,8 @@ import { createHttpClient, type HttpClient, type HttpClientOptions } from './cli
 import { bareHost } from './exchange.ts'
 
 const TIMEOUT_MS = 10 * SECOND_MS
-/** As many as a project may have in flight: its endpoints may be one server. */
-const MAX_IDLE = 300
+/** As many requests as a project may have in flight: all its endpoints may be on one server. */
+const MAX_IDLE_WEBHOOK_CONNECTIONS = 300
 
 type WebhookConfig = {
   webhooks: Config['webhooks']
@@ -25,7 +25,7 @@ type Fetched =
 export type PublicFetch = (url: URL) => Promise<Fetched>
 
 export type PublicFetchOptions = HttpClientOptions & {
-  /** From the connection to the last octet. */
+  /** The time limit from the connection to the last octet. */
   timeoutMs?: number
   maxBodyBytes?: number
 }
@@ -41,7 +41,12 @@ export function createWebhookClient({
   ...options
 }: HttpClientOptions & { config: WebhookConfig }): HttpClient {
   const isAllowed = createTargetCheck(config)
-  const own = { allowsHttp: true, timeoutMs: TIMEOUT_MS, maxIdle: MAX_IDLE, isAllowed }
+  const own = {
+    allowsHttp: true,
+    timeoutMs: TIMEOUT_MS,
+    maxIdle: MAX_IDLE_WEBHOOK_CONNECTIONS,
+    isAllowed,
+  }
   return createHttpClient({ ...own, ...options })
 }
 

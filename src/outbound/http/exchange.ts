@@ -10,7 +10,7 @@ import {
 } from 'node:http'
 import { type Agent as HttpsAgent, type RequestOptions, request as requestHttps } from 'node:https'
 import { isIP } from 'node:net'
-import { Ended } from './failure.ts'
+import { HopEnded } from './failure.ts'
 import { type HopEnd, limitPeer } from './hop-limits.ts'
 
 export type HttpMethod = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
@@ -21,7 +21,7 @@ export type RemoteResponse = {
   status: number
   headers: IncomingHttpHeaders
   body: Buffer
-  /** The body was longer, and `cutsBody` was set. */
+  /** Whether the body exceeded the limit and was cut off (`cutsBody`). */
   isCut: boolean
 }
 
@@ -41,7 +41,7 @@ export type Agents = { http: HttpAgent; https: HttpsAgent }
 type HttpTarget = { agents: Agents; address: string; ends: Pick<HopEnd, 'watch'> }
 
 /** The client sets these itself; they would change how the request is framed. */
-const UNSENT = new Set([
+const HEADERS_OF_CLIENT = new Set([
   'connection',
   'content-length',
   'expect',
@@ -56,12 +56,12 @@ const UNSENT = new Set([
 
 type BodyLimits = {
   maxBodyBytes: number
-  /** Whether a longer body is cut off, and not an error. */
+  /** Whether a body over the limit is cut off; if not, it is an error. */
   cutsBody: boolean
 }
 
 /** @throws any error; `failureOf` and `isStaleConnection` read it */
-export function exchange(hop: HttpHop, target: HttpTarget): Promise<RemoteResponse> {
+export function exchangeHttp(hop: HttpHop, target: HttpTarget): Promise<RemoteResponse> {
   const { url, maxBodyBytes, cutsBody } = hop
   const { ends } = target
   const send = url.protocol === 'https:' ? requestHttps : requestHttp
@@ -101,7 +101,7 @@ export function exchange(hop: HttpHop, target: HttpTarget): Promise<RemoteRespon
       if (!hasResponse) fail(new Error('the connection ended before the response did'))
     })
     const unwatch = ends.watch(end)
-    sent.end(bodyOf(hop) ?? undefined)
+    sent.end(sentBodyOf(hop) ?? undefined)
   })
 }
 
@@ -116,7 +116,7 @@ function optionsOf(hop: HttpHop, { agents, address }: HttpTarget): RequestOption
     servername: isIP(bareHost(url)) === 0 ? url.hostname : '',
     port: url.port === '' ? (isTls ? 443 : 80) : Number(url.port),
     path: `${url.pathname}${url.search}`,
-    headers: headersOf({ accept: '*/*', ...headers }, body, url.host),
+    headers: sentHeadersOf({ accept: '*/*', ...headers }, body, url.host),
   }
 }
 
@@ -125,16 +125,16 @@ function optionsOf(hop: HttpHop, { agents, address }: HttpTarget): RequestOption
  * costs more, because Node stores each header in case it changes. A request without a body needs
  * the object, because Node adds the length at its end.
  */
-function headersOf(
+function sentHeadersOf(
   headers: HttpHop['headers'],
   body: HttpHop['body'],
   host: string,
 ): string[] | Record<string, string> {
-  // As in node, a header keeps the place of its first value, and gets the last one.
+  // As in Node, a header that occurs twice keeps the place of its first value and gets the last value.
   const sent = new Map<string, [name: string, value: string]>()
   for (const [name, value] of Object.entries(headers)) {
     const key = name.toLowerCase()
-    if (!UNSENT.has(key)) sent.set(key, [name, value])
+    if (!HEADERS_OF_CLIENT.has(key)) sent.set(key, [name, value])
   }
   if (body !== null) sent.set('content-length', ['content-length', String(Buffer.byteLength(body))])
   sent.set('host', ['host', host])
@@ -150,7 +150,7 @@ export function bareHost({ hostname }: URL): string {
  * Node sends the headers in the encoding of a body that is a text, which would encode their octets
  * twice.
  */
-function bodyOf({ headers, body }: HttpHop): string | Buffer | null {
+function sentBodyOf({ headers, body }: HttpHop): string | Buffer | null {
   if (typeof body !== 'string') return body
   const isAscii = Object.values(headers).every((value) => /^[\x00-\x7f]*$/.test(value))
   return isAscii ? body : Buffer.from(body)
@@ -181,7 +181,7 @@ function readBody(
     size += chunk.length
     if (size <= maxBodyBytes) return
     if (cutsBody) done(bytes, true)
-    else fail(new Ended('too large', 'the response is too large'))
+    else fail(new HopEnded('too large', 'the response is too large'))
     response.destroy()
   })
   response.on('error', fail)

@@ -15,8 +15,8 @@ export type HttpFailure =
 
 type EndedKind = Exclude<HttpFailure['kind'], 'refused' | 'unreachable'>
 
-/** The end of an exchange that this side decided. */
-export class Ended extends Error {
+/** The error of an exchange that this side ended. */
+export class HopEnded extends Error {
   override readonly name = 'Ended'
   readonly kind: EndedKind
 
@@ -26,10 +26,10 @@ export class Ended extends Error {
   }
 }
 
-/** `error`: what `exchange` threw. */
+/** Returns the failure of a request. `error`: the error that `exchangeHttp` threw. */
 export function failureOf(error: unknown): HttpFailure {
   const text = describeError(error)
-  if (error instanceof Ended) return { kind: error.kind, error: text }
+  if (error instanceof HopEnded) return { kind: error.kind, error: text }
   return { kind: 'unreachable', error: text }
 }
 

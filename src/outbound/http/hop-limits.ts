@@ -5,9 +5,9 @@
 
 import type { ClientRequest } from 'node:http'
 import type { Socket } from 'node:net'
-import { Ended } from './failure.ts'
+import { HopEnded } from './failure.ts'
 
-type Watcher = (reason: Ended) => void
+type Watcher = (reason: HopEnded) => void
 
 export type HopEnd = {
   /**
@@ -34,27 +34,27 @@ type PeerLimits = {
   stop(): void
 }
 
-/** The place of the class of the status in a status line: `HTTP/1.1 1`. */
+/** The index of the first digit of the status in a status line, such as `HTTP/1.1 100`. */
 const CLASS_AT = 9
 const LF = 10
 const CR = 13
 const ONE = 49
 
 type HeadBytes = {
-  /** Returns the octets up to the end of the final head, of all pieces so far. */
+  /** Adds a piece. Returns how many octets the pieces so far have up to the end of the final head. */
   add(piece: Uint8Array): number
 }
 
 export function startHopEnd(timeoutMs: number, caller: AbortSignal | undefined): HopEnd {
-  let reason: Ended | undefined
+  let reason: HopEnded | undefined
   let current: Watcher | undefined
-  const end = (why: Ended) => {
+  const end = (why: HopEnded) => {
     if (reason !== undefined) return
     reason = why
     current?.(why)
   }
-  const abort = () => end(new Ended('aborted', 'the request was aborted'))
-  const late = () => end(new Ended('timeout', 'the time for the request is over'))
+  const abort = () => end(new HopEnded('aborted', 'the request was aborted'))
+  const late = () => end(new HopEnded('timeout', 'the time for the request is over'))
   const timer = setTimeout(late, timeoutMs)
   caller?.addEventListener('abort', abort)
   if (caller?.aborted) abort()
@@ -90,7 +90,7 @@ export function startHopEnd(timeoutMs: number, caller: AbortSignal | undefined):
 export function limitPeer(
   sent: ClientRequest,
   { maxBodyBytes }: { maxBodyBytes: number },
-  end: (reason: Ended) => void,
+  end: (reason: HopEnded) => void,
 ): PeerLimits {
   let maxBytes = MAX_HEAD_BYTES
   let interim = 0
@@ -98,7 +98,7 @@ export function limitPeer(
   let socket: Socket | undefined
   const heads = countHeadBytes()
   const flood = () =>
-    end(new Ended('flood', 'the server sends too much beside the body of its response'))
+    end(new HopEnded('flood', 'the server sends too much beside the body of its response'))
   /** Runs before the parser reads the piece, because the head may end in this piece. */
   const countHeads = (piece: Buffer) => {
     if (heads.add(piece) > MAX_HEAD_BYTES) flood()
@@ -110,7 +110,12 @@ export function limitPeer(
   sent.on('information', () => {
     interim += 1
     if (interim <= MAX_INTERIM_RESPONSES) return
-    end(new Ended('flood', `the server sends more than ${MAX_INTERIM_RESPONSES} interim responses`))
+    end(
+      new HopEnded(
+        'flood',
+        `the server sends more than ${MAX_INTERIM_RESPONSES} interim responses`,
+      ),
+    )
   })
   sent.on('socket', (own) => {
     socket = own.prependListener('data', countHeads).on('data', count)

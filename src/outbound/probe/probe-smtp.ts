@@ -7,7 +7,7 @@ import type { X509Certificate } from 'node:crypto'
 import type { Now } from '../../base/clock.ts'
 import type { Reply } from '../../formats/replies/reply.ts'
 import { parseCapabilities } from '../smtp/commands.ts'
-import { connectWire, type Wire } from '../smtp/wire.ts'
+import { connectWire, type SmtpWire } from '../smtp/wire.ts'
 
 export type SmtpProbe = {
   /** An IP address. */
@@ -27,10 +27,10 @@ export type SmtpProbe = {
 }
 
 export type SmtpFindings = {
-  /** Null when there was no connection, or no greeting. */
+  /** The server's greeting; null when there was no connection, or no greeting. */
   greeting: Reply | null
   offersStarttls: boolean
-  /** Null without TLS. */
+  /** The server's certificate; null without TLS. */
   certificate: X509Certificate | null
   /** The reply to RCPT, or to MAIL when that was refused. */
   recipientReply: Reply | null
@@ -60,8 +60,12 @@ export async function probeSmtp(now: Now, probe: SmtpProbe): Promise<SmtpFinding
 
 type Progress = { found: SmtpFindings; leftMs: () => number }
 
-/** Writes what it learns into `found`; returns why it ended early, null otherwise. */
-async function converse(wire: Wire, probe: SmtpProbe, progress: Progress): Promise<string | null> {
+/** Writes the findings into `progress.found`. Returns why the dialogue ended early; null if it did not. */
+async function converse(
+  wire: SmtpWire,
+  probe: SmtpProbe,
+  progress: Progress,
+): Promise<string | null> {
   const { found, leftMs } = progress
   if (probe.isImplicitTls === true) {
     const error = await secure(wire, probe, progress)
@@ -76,7 +80,11 @@ async function converse(wire: Wire, probe: SmtpProbe, progress: Progress): Promi
   return askRecipient(wire, probe.recipient, progress)
 }
 
-async function sayHello(wire: Wire, probe: SmtpProbe, progress: Progress): Promise<string | null> {
+async function sayHello(
+  wire: SmtpWire,
+  probe: SmtpProbe,
+  progress: Progress,
+): Promise<string | null> {
   const { found, leftMs } = progress
   const hello = `EHLO ${probe.ehloName}`
   const lines = await command(wire, hello, leftMs())
@@ -93,7 +101,7 @@ async function sayHello(wire: Wire, probe: SmtpProbe, progress: Progress): Promi
 }
 
 async function secure(
-  wire: Wire,
+  wire: SmtpWire,
   { servername }: SmtpProbe,
   { found, leftMs }: Progress,
 ): Promise<string | null> {
@@ -103,7 +111,7 @@ async function secure(
 }
 
 async function askRecipient(
-  wire: Wire,
+  wire: SmtpWire,
   recipient: string,
   { found, leftMs }: Progress,
 ): Promise<string | null> {
@@ -117,24 +125,24 @@ async function askRecipient(
   return typeof reset === 'string' ? reset : null
 }
 
-async function command(wire: Wire, line: string, limitMs: number): Promise<Reply | string> {
+async function command(wire: SmtpWire, line: string, limitMs: number): Promise<Reply | string> {
   const replied = readReply(wire, limitMs)
   wire.write(`${line}\r\n`)
   return replied
 }
 
-async function readReply(wire: Wire, limitMs: number): Promise<Reply | string> {
+async function readReply(wire: SmtpWire, limitMs: number): Promise<Reply | string> {
   const [{ reply, failure }] = await wire.expect([limitMs])
   return reply === null ? failure.text : reply.stored
 }
 
 /** The reply to QUIT changes nothing, so it gets a moment only. */
-async function leave(wire: Wire): Promise<void> {
+async function leave(wire: SmtpWire): Promise<void> {
   await command(wire, 'QUIT', QUIT_MS)
   wire.end()
 }
 
-/** One line: code, enhanced code, text. */
+/** Returns a reply as one line: code, enhanced code, text. */
 export function describeProbeReply({ code, enhancedCode, text }: Reply): string {
   return [code, enhancedCode, text.replaceAll('\n', ' ')].filter(Boolean).join(' ')
 }

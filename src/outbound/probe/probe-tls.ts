@@ -11,7 +11,7 @@ export type TlsProbe = {
   /** The name that the client asks for. */
   servername: string
   limitMs: number
-  /** PEM; default: the well-known certificate authorities. */
+  /** The trusted authorities in PEM; default: the well-known certificate authorities. */
   ca?: string | undefined
 }
 
@@ -54,7 +54,10 @@ export function probeTls({
   })
 }
 
-/** The types say that this is an error; with `rejectUnauthorized: false` it is the code of one. */
+/**
+ * `authorizationError` has the type of an error, but with `rejectUnauthorized: false` it is the code of an
+ * error.
+ */
 function distrustOf({ authorized, authorizationError }: TLSSocket): string | null {
   return authorized ? null : String(authorizationError)
 }

@@ -20,7 +20,7 @@ export type ProbeDns = {
   listing(name: string): Promise<DnsAnswer<string>>
 }
 
-/** `fault`: why there is none. `isUnknown`: DNS gave no answer. */
+/** `fault`: why the host has no address. `isUnknown`: DNS gave no answer. */
 export type HostAddresses =
   | { addresses: readonly [string, ...string[]]; fault: null }
   | { addresses: readonly []; fault: string; isUnknown: boolean }
@@ -38,18 +38,18 @@ type ProbesDeps = {
   resolver: Pick<Resolver, 'a' | 'aaaa' | 'mx' | 'txt' | 'ptr'>
   now: Now
   limitMs?: number
-  /** PEM; default: the well-known certificate authorities. */
+  /** The trusted authorities in PEM; default: the well-known certificate authorities. */
   ca?: string | undefined
 }
 
 const LIMIT_MS = 5_000
 const MAX_BODY_BYTES = 16 * 1024
-/** RFC 6761 section 6.3. */
+/** Names that mean this machine (RFC 6761 section 6.3). */
 const LOCALHOST = /(^|\.)localhost$/
 
 export function createProbes({ resolver, now, limitMs = LIMIT_MS, ca }: ProbesDeps): Probes {
   const dns = boundDns(resolver, { now, limitMs })
-  // The URLs are of the configuration, which may name private addresses.
+  // The URLs come from the configuration, which may name private addresses.
   const client = createHttpClient({
     ...{ resolver: dns, isAllowed: () => true, allowsHttp: true, timeoutMs: limitMs, maxIdle: 1 },
     ...(ca === undefined ? {} : { ca }),

@@ -39,7 +39,10 @@ export function isPrivateAddress(address: string): boolean {
 /** The address families in which this host can reach others. */
 export type LocalFamilies = { hasIpv4: boolean; hasIpv6: boolean }
 
-/** Returns a function that reads the addresses every few seconds: reading them costs as much as a connection. */
+/**
+ * Returns a function that tells the address families of this host. It reads the addresses only every few
+ * seconds, because reading costs as much as a connection.
+ */
 export function createFamilyFinder(now: Now, find = findLocalFamilies): () => LocalFamilies {
   let found: { families: LocalFamilies; at: number } | undefined
   return () => {

@@ -4,10 +4,10 @@ import type { Config, ListenAddress } from '../../config/config.ts'
 import { classifyLocally, type LocalCause } from '../../formats/replies/classify-reply.ts'
 import type { Reply, ReplyVerdict } from '../../formats/replies/reply.ts'
 import type { Resolver } from '../dns/resolver.ts'
-import type { Target } from './targets.ts'
+import type { SmtpTarget } from './targets.ts'
 
 /** The DNS look-up of a destination, shown as the first step of an attempt. */
-export type Lookup = { at: number; durationMs: number; hosts: readonly string[] }
+export type DestinationLookup = { at: number; durationMs: number; hosts: readonly string[] }
 
 export type OpenDestination = {
   kind: 'open'
@@ -16,8 +16,8 @@ export type OpenDestination = {
   /** Destinations with the same key may share connections. */
   key: string
   port: number
-  targets: readonly Target[]
-  lookup: Lookup | null
+  targets: readonly SmtpTarget[]
+  lookup: DestinationLookup | null
   expiresAt: number
 }
 
@@ -30,7 +30,7 @@ export type ClosedDestination = {
   verdict: ReplyVerdict
   reply: Reply | null
   error: string
-  lookup: Lookup | null
+  lookup: DestinationLookup | null
   expiresAt: number
 }
 

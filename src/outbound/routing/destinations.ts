@@ -18,7 +18,7 @@ import type { Log } from '../../base/log.ts'
 import { createLru } from '../../base/lru.ts'
 import type { DeliveryTask } from '../delivery.ts'
 import type { PoolSettings, SourceAddresses } from '../protocol.ts'
-import type { Shaping } from '../sites/shaping.ts'
+import type { SiteShaping } from '../sites/shaping.ts'
 import type { Destination, DestinationDeps, OpenDestination } from './destination.ts'
 import { findMxDestination, findSmarthost, type PendingLookup } from './find-destination.ts'
 
@@ -46,7 +46,7 @@ type Resolving = {
   add(domain: string, tasks: readonly DeliveryTask[]): void
   /** The task of an email, and since when (epoch ms) it waits. */
   find(emailId: string): { task: DeliveryTask; since: number } | undefined
-  /** How many domains are looked up for tasks of a project and class. */
+  /** How many domains are being looked up for tasks of a project and class. */
   count(owner: Pick<DeliveryTask, 'projectId' | 'queueClass'>): number
   /** Returns the tasks that match; neither `resolved` nor `failed` is called for them. */
   take(test: (task: DeliveryTask) => boolean): DeliveryTask[]
@@ -56,7 +56,7 @@ type TaskGroup = { tasks: readonly DeliveryTask[]; since: number }
 
 type SourceChooser = {
   choose(emailId: string, site: string): SourceAddresses
-  /** A site refused a source address. Returns false if there is no other one to send from. */
+  /** Call this when a site refused a source address. Returns false if there is no other address to send from. */
   refuse(site: string, address: string): boolean
 }
 
@@ -69,7 +69,7 @@ type BrokenTls = {
 }
 
 type PoolDeps = {
-  shaping: Pick<Shaping, 'requiresTls' | 'messagesPerConnection'>
+  shaping: Pick<SiteShaping, 'requiresTls' | 'messagesPerConnection'>
   sources: Pick<SourceChooser, 'choose'>
   brokenTls: Pick<BrokenTls, 'has'>
   receivedDomains: ReadonlySet<string>
@@ -147,7 +147,7 @@ async function timed(
   return { ...destination, targets: exact(destination.targets), lookup: made }
 }
 
-/** Copies an array: one that grew keeps memory for more elements, and its copy does not. */
+/** Copies an array, to save memory: an array that grew keeps memory for more elements than it has. */
 function exact<T>(list: readonly T[]): readonly T[] {
   return list.slice()
 }
@@ -238,7 +238,7 @@ function makePoolSettings(
   }
 }
 
-/** `addresses`: `delivery.source_addresses`. */
+/** Returns a function that chooses source addresses. `addresses`: the setting `delivery.source_addresses`. */
 export function createSourceChooser(addresses: readonly string[], now: Now): SourceChooser {
   const refused = createLru<number>(MAX_REFUSALS)
   const ipv4 = addresses.filter((address) => !address.includes(':'))

@@ -21,23 +21,26 @@ import {
   closedDestination,
   type Destination,
   type DestinationDeps,
-  type Lookup,
+  type DestinationLookup,
 } from './destination.ts'
 import { findProviderOfHost } from './providers.ts'
-import type { Target } from './targets.ts'
+import type { SmtpTarget } from './targets.ts'
 
-/** A running look-up. */
-export type PendingLookup = Lookup & { hosts: string[] }
+/** A look-up that is running; the names it queries are added to `hosts`. */
+export type PendingLookup = DestinationLookup & { hosts: string[] }
 
 /** The addresses of this many hosts are queried at once, until a host has an address. */
 const HOSTS_AT_ONCE = 8
 const MAX_MX_RECORDS = 512
 const MAX_HOSTS = 24
 const MAX_ADDRESSES_OF_HOST = 16
-/** Short, since a domain that points to this server will probably be added here soon. */
+/**
+ * How long a destination that leads back to this server is cached: the domain will probably be added here
+ * soon.
+ */
 const LOOP_MS = MINUTE_MS
 
-/** `expiresAt`: epoch ms. */
+/** The addresses of the smarthost. `expiresAt`: epoch ms. */
 type SmarthostAddresses = { addresses: string[]; expiresAt: number }
 
 const SYSTEM_ANSWER_MS = MINUTE_MS
@@ -45,7 +48,12 @@ const FAILURE_MS = 10_000
 
 type MxSearch = { domain: string; records: readonly MxRecord[]; lookup: PendingLookup }
 
-type HostAddresses = { targets: Target[]; refused: string[]; errors: string[]; expiresAt: number }
+type HostAddresses = {
+  targets: SmtpTarget[]
+  refused: string[]
+  errors: string[]
+  expiresAt: number
+}
 
 const MAX_NAMES = 4
 const DIGEST_CHARACTERS = 12
@@ -165,7 +173,11 @@ function closedWithoutTargets(
 }
 
 /** Removes this server, and all hosts of its preference or a higher number (RFC 5321 section 5.1). */
-function withoutThisServer(deps: DestinationDeps, domain: string, targets: Target[]): Target[] {
+function withoutThisServer(
+  deps: DestinationDeps,
+  domain: string,
+  targets: SmtpTarget[],
+): SmtpTarget[] {
   const { port } = deps.config.delivery
   const listeners = deps.inboundListeners()
   const own = targets.filter(({ address }) => isOwnListener({ address, port }, listeners))

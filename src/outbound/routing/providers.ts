@@ -50,7 +50,7 @@ export function findProvider(site: string): Provider | undefined {
   return PROVIDERS_BY_SITE.get(site)
 }
 
-/** `host`: lower case, A-labels. */
+/** Returns the provider that runs an MX host. `host`: lower case, A-labels. */
 export function findProviderOfHost(host: string): Provider | undefined {
   return PROVIDERS.find(({ hosts }) =>
     hosts.some((name) => host === name || host.endsWith(`.${name}`)),

@@ -6,16 +6,16 @@
  */
 import { isLoopback, type LocalFamilies } from './addresses.ts'
 
-export type Target = { host: string; address: string; preference: number }
+export type SmtpTarget = { host: string; address: string; preference: number }
 
 const MAX_TARGETS = 5
 export const MAX_SMTP_SESSIONS = 2
 
 /** Returns the addresses to try in one attempt, at most five. `random`: as Math.random. */
 export function orderTargets(
-  targets: readonly Target[],
+  targets: readonly SmtpTarget[],
   { families, random }: { families: LocalFamilies; random: () => number },
-): Target[] {
+): SmtpTarget[] {
   const ordered = [...groupBy(reachable(targets, families), (target) => target.preference)]
     .sort(([left], [right]) => left - right)
     .flatMap(([, group]) => alternateHosts(group, random))
@@ -23,7 +23,7 @@ export function orderTargets(
 }
 
 /** Leaves out an address family that this host lacks, unless all addresses are of that family. */
-function reachable(targets: readonly Target[], families: LocalFamilies): readonly Target[] {
+function reachable(targets: readonly SmtpTarget[], families: LocalFamilies): readonly SmtpTarget[] {
   const kept = targets.filter(({ address }) => {
     const isReachable = isIpv6(address) ? families.hasIpv6 : families.hasIpv4
     return isReachable || isLoopback(address)
@@ -32,7 +32,7 @@ function reachable(targets: readonly Target[], families: LocalFamilies): readonl
 }
 
 /** The first address of every host, then the second of every host, and so on. */
-function alternateHosts(group: Target[], random: () => number): Target[] {
+function alternateHosts(group: SmtpTarget[], random: () => number): SmtpTarget[] {
   const byHost = [...groupBy(group, (target) => target.host).values()]
   const queues = shuffle(byHost, random).map((list) => alternateFamilies(list, random))
   const longest = Math.max(...queues.map((queue) => queue.length))
@@ -42,7 +42,7 @@ function alternateHosts(group: Target[], random: () => number): Target[] {
   return rounds.flat()
 }
 
-function alternateFamilies(list: Target[], random: () => number): Target[] {
+function alternateFamilies(list: SmtpTarget[], random: () => number): SmtpTarget[] {
   const shuffled = shuffle(list, random)
   const ipv4 = shuffled.filter(({ address }) => !isIpv6(address))
   const ipv6 = shuffled.filter(({ address }) => isIpv6(address))
@@ -55,12 +55,12 @@ function alternateFamilies(list: Target[], random: () => number): Target[] {
  * Gives the last two places to another family and another host, if the first five addresses have
  * only one.
  */
-function keepVariety(ordered: Target[]): Target[] {
+function keepVariety(ordered: SmtpTarget[]): SmtpTarget[] {
   const kept = ordered.slice(0, MAX_TARGETS)
   const [first] = kept
   if (first === undefined) return kept
   const rest = ordered.slice(MAX_TARGETS)
-  const differences: ((target: Target) => boolean)[] = [
+  const differences: ((target: SmtpTarget) => boolean)[] = [
     (target) => isIpv6(target.address) !== isIpv6(first.address),
     (target) => target.host !== first.host,
   ]
@@ -76,8 +76,11 @@ function shuffle<T>(list: readonly T[], random: () => number): T[] {
   return keyed.sort((left, right) => left.key - right.key).map(({ item }) => item)
 }
 
-function groupBy<K>(targets: readonly Target[], keyOf: (target: Target) => K): Map<K, Target[]> {
-  const groups = new Map<K, Target[]>()
+function groupBy<K>(
+  targets: readonly SmtpTarget[],
+  keyOf: (target: SmtpTarget) => K,
+): Map<K, SmtpTarget[]> {
+  const groups = new Map<K, SmtpTarget[]>()
   for (const target of targets) {
     const group = groups.get(keyOf(target))
     if (group === undefined) groups.set(keyOf(target), [target])

@@ -19,9 +19,11 @@ import ipaddr from 'ipaddr.js'
 import type { SiteStanding } from './shaping.ts'
 
 export type SiteFacts = {
-  /** Its servers' addresses; none = its connections do not count by address. */
+  /**
+   * The addresses of the site's servers. If there are none, no connection of the site counts by address.
+   */
   addresses: readonly string[]
-  /** The project of all its mail; null = several projects. */
+  /** The project to which all mail of the site belongs; null = several projects. */
   projectId: string | null
   /** The site has sent a greeting, or replied, and has not been silent since. */
   hasGreeted: boolean
@@ -30,14 +32,14 @@ export type SiteFacts = {
   isIdle: boolean
 }
 
-export type Budgets = {
+export type ConnectionBudgets = {
   /** Sets the facts of a site and how many connections it holds. */
   update(site: string, facts: SiteFacts, connections: number): void
   /** How many of all connections are free or idle. */
   free(): number
   /**
-   * How many connections are free for mail of the project to such a site, with those that idle sites can
-   * release. The limits of its servers, their networks and silent sites do not count.
+   * How many connections are free for mail of the project to a site with these facts, with those that idle
+   * sites can release. The limits of its servers, their networks and silent sites do not count.
    */
   poolCapacity(facts: Pick<SiteFacts, 'hasGreeted' | 'standing'> & { projectId: string }): number
   /** Whether the limit of the site's servers, of their networks or of silent sites is reached. */
@@ -64,23 +66,26 @@ type Budget = { name: string; used: number; idle: number; limit(): number; sites
 type SiteBudgets = {
   facts: SiteFacts
   connections: number
-  /** The order matters: `sharers` takes the first one that is exhausted. */
+  /** All budgets of the site. The order matters: `sharers` takes the first exhausted budget. */
   budgets: readonly Budget[]
-  /** The budgets of its addresses. */
+  /** The budgets of the addresses of the site's servers. */
   servers: readonly Budget[]
-  /** The budgets of its servers, of their networks and of silent sites. */
+  /** The budgets of the site's servers, of their networks and of silent sites. */
   local: readonly Budget[]
-  /** The budget of its project. */
+  /** The budget of the project that all mail of the site belongs to. */
   project: Budget | undefined
 }
 
 export const SHARE_OF_PROJECT = 3
 
-export function createBudgets(options: { maxConnections: number; maxPerSite: number }): Budgets {
+export function createBudgets(options: {
+  maxConnections: number
+  maxPerSite: number
+}): ConnectionBudgets {
   const { maxConnections, maxPerSite } = options
   const entries = new Map<string, SiteBudgets>()
   const named = new Map<string, Budget>()
-  /** The sites with idle connections, the one that has been idle for longest first. */
+  /** The sites with idle connections; the site that has been idle for longest comes first. */
   const idle = new Set<string>()
   const atLeastOne = (part: number) => Math.max(1, Math.floor(part))
   const all = fixed('all', maxConnections)
@@ -198,7 +203,7 @@ function freeOf({ used, idle, limit }: Budget): number {
   return limit() - used + idle
 }
 
-/** Never negative; infinite without a budget. */
+/** The free connections of the budget that has the fewest: never negative; infinite without a budget. */
 function leastFree(budgets: readonly Budget[]): number {
   let least = Number.POSITIVE_INFINITY
   for (const budget of budgets) least = Math.min(least, freeOf(budget))

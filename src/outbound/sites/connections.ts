@@ -20,7 +20,7 @@ export type ConnectionsDeps = {
   queues: SiteQueues
   /** How many connections the site may have. */
   connectionsOf(site: string): number
-  /** How many connections that many deliveries need if they share connections. */
+  /** How many connections the given number of deliveries needs if the deliveries share connections. */
   connectionsFor(site: string, deliveries: number): number
   standingOf(site: string): SiteStanding
   /**
@@ -40,7 +40,7 @@ type AllocationChange<T> = { thread: T; site: string; connections: number }
 type Allocation<T> = { thread: T; connections: number; lowerTo: number | null }
 
 /** Deliveries of bulk mail share connections when less than this part of all connections is free. */
-const SCARCE = 0.5
+const SCARCE_SHARE = 0.5
 /**
  * With this many deliveries per connection, connections of a site move to idle threads. A site
  * whose mail shares connections keeps those it has: it needs fewer than it may have, so it would
@@ -83,7 +83,7 @@ export function createConnections(deps: ConnectionsDeps) {
   /** Urgent mail does not wait for a connection in use: the message on it may take long. */
   function mayShare({ waiting }: SiteQueue): boolean {
     if (waiting.peek()?.queueClass === TRANSACTIONAL_CLASS) return false
-    return budgets.free() < deps.maxConnections * SCARCE
+    return budgets.free() < deps.maxConnections * SCARCE_SHARE
   }
 
   /** Makes idle sites release their connections until the site may have `count` more. */
@@ -141,8 +141,8 @@ export function createConnections(deps: ConnectionsDeps) {
   return {
     allocate,
     /**
-     * A thread has closed the connections beyond a lower allocation. Returns false if this frees
-     * nothing: the site has released its connections meanwhile.
+     * Call this when a thread has closed the connections beyond a lower allocation. Returns false if
+     * nothing becomes free, because the site has released its connections in the meantime.
      */
     confirm(thread: DeliveryThread, site: string, connections: number): boolean {
       if (!allocations.confirm(thread, site, connections)) return false
@@ -177,8 +177,8 @@ export function createConnections(deps: ConnectionsDeps) {
 }
 
 /**
- * Counts the connections that each site may have open in each thread, within `maxConnections` for all.
- * What changes them returns the messages to send to the threads.
+ * Counts the connections that each site may have open in each thread, within `maxConnections` for all. Each
+ * method that changes the counts returns the messages to send to the threads.
  */
 export function createAllocations<T>(maxConnections: number) {
   const sites = new Map<string, Allocation<T>[]>()

@@ -14,11 +14,11 @@ import { createLru } from '../../base/lru.ts'
 import type { SiteAction } from '../../formats/replies/reply.ts'
 import { findProvider } from '../routing/providers.ts'
 import {
-  type Cause,
   countUnreachable,
   NEW_STATE,
-  type Rate,
+  type RestrictionCause,
   restrict,
+  type SiteRate,
   type SiteState,
   setCause,
 } from './site-state.ts'
@@ -29,27 +29,27 @@ export type SiteObservation =
   | { kind: 'replied'; durationMs: number; action: SiteAction }
   | { kind: 'unreachable' }
 
-/** By the last attempts: the site replied about a message, was silent, or is not known yet. */
+/** What the last attempts showed: the site replied about a message, was silent, or is not known yet. */
 export type SiteStanding = 'replied' | 'silent' | 'new'
 
-export type Shaping = {
+export type SiteShaping = {
   /** How many connections may be open to the site. */
   connections(site: string): number
   /**
-   * How many connections that many messages need if they share connections; the quicker the site,
-   * the more share one.
+   * How many connections the given number of messages needs if the messages share connections; the quicker
+   * the site, the more messages share one connection.
    */
   connectionsFor(site: string, messages: number): number
   messagesPerConnection(site: string): number
   requiresTls(site: string): boolean
   /**
    * How many messages may be taken for the site beside the `outstanding` ones. Urgent mail has a
-   * reserve of its own, so that a campaign cannot lock it out, but no way around a pause or a rate.
+   * reserve of its own, so that a campaign cannot lock it out; a pause or a rate holds for it too.
    */
   capacity(site: string, load: { outstanding: number; isUrgent: boolean }): number
   /** Counts taken messages if the site has a rate. */
   take(site: string, count: number): void
-  /** Epoch ms before which nothing may be sent; 0 if mail may be sent. */
+  /** The instant (epoch ms) before which nothing may be sent; 0 if mail may be sent. */
   blockedUntil(site: string): number
   /** Returns true if the site has become blocked. `text`: the reply or error, in one line. */
   record(site: string, observation: SiteObservation, text?: string): boolean
@@ -72,19 +72,22 @@ type Restriction = {
   /** The limited part of the site; `mail`: nothing is sent. */
   limited: 'mail' | 'rate' | 'connections' | null
   messagesPerMinute: number | null
-  /** Until when that rate holds. Epoch ms, as all instants here. */
+  /**
+   * Until when the site has a limit of messages per minute; null without a limit. Epoch ms, as all instants
+   * here.
+   */
   rateUntil: number | null
   restrictedSince: number | null
-  /** The end of a pause, in which nothing is sent. Never in the past. */
+  /** Until when nothing is sent to the site; null without a pause. Never in the past. */
   pausedUntil: number | null
-  cause: Cause | null
+  cause: RestrictionCause | null
 }
 
 type ShapingOptions = {
   maxConnectionsPerSite: number
   messagesPerConnection: number
   now: Now
-  /** As Math.random. */
+  /** A source of random numbers, as Math.random. */
   random: () => number
 }
 
@@ -96,8 +99,8 @@ const CONNECTIONS_AFTER_PAUSE = 2
 const RECOVERY_MS = 4 * MINUTE_MS
 const MAX_RECENT_REPLIES = 20
 /**
- * Messages that may wait for one connection: as many as the connection sends until the queue is back with
- * more, also after a slow commit. More would take places from other sites.
+ * How many messages may wait for one connection: as many as the connection can send before the queue brings
+ * more, even after a slow commit. More would take places from other sites.
  */
 const MAX_DEPTH = 20
 const MIN_DEPTH = 2
@@ -108,7 +111,7 @@ const MAX_SHARED = 4
 /** How many messages may wait for the first reply of a site; they share its first connection. */
 const UNPROVEN_CAPACITY = 5
 
-export function createShaping(options: ShapingOptions): Shaping {
+export function createShaping(options: ShapingOptions): SiteShaping {
   const { now, random, maxConnectionsPerSite } = options
   const sites = createLru<SiteState>(MAX_SITES)
   const startOf = ({ provider }: Pick<SiteState, 'provider'>) =>
@@ -257,13 +260,13 @@ function sharedBy({ messageMs }: SiteState): number {
   return Math.min(MAX_SHARED, Math.max(1, Math.floor(SHARED_MS / Math.max(1, messageMs))))
 }
 
-function limitedOf(state: SiteState, rate: Rate | null, at: number) {
+function limitedOf(state: SiteState, rate: SiteRate | null, at: number) {
   if (state.pausedUntil > at || state.isProbed) return 'mail'
   return rate === null ? 'connections' : 'rate'
 }
 
 /** The rate in force; null if there is none. */
-function rateOf({ rate }: SiteState, at: number): Rate | null {
+function rateOf({ rate }: SiteState, at: number): SiteRate | null {
   return rate !== null && rate.until > at ? rate : null
 }
 

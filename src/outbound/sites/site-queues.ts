@@ -13,15 +13,15 @@ import { SHARE_OF_PROJECT } from './budgets.ts'
 
 export type SiteQueue = {
   waiting: ClassQueue<Delivery>
-  /** Deliveries in the queue or with a thread. */
+  /** How many deliveries are in the queue or with a thread. */
   count: number
-  /** Deliveries whose destination is not known yet; they count for the site of their task. */
+  /** How many deliveries have no known destination yet; they count for the site of their task. */
   resolving: number
-  /** Deliveries with each thread. */
+  /** How many deliveries each thread has. */
   load: Map<DeliveryThread, number>
-  /** Deliveries of each project. */
+  /** How many deliveries each project has. */
   projects: Map<string, number>
-  /** The first addresses of its servers; none for a well-known provider. */
+  /** The first addresses of the site's servers; none for a well-known provider. */
   addresses: readonly string[]
   targets: PoolSettings['targets'] | null
   /** The site has sent a greeting and has not been silent since. */
@@ -30,7 +30,7 @@ export type SiteQueue = {
   servedSince: number | null
   /** When the site was last asked to give up a connection. */
   loweredAt: number
-  /** When its last delivery ended. */
+  /** When the last delivery of the site ended. */
   idleSince: number
 }
 
@@ -50,14 +50,14 @@ export type SiteQueues = {
   leaveResolving(resolving: UnresolvedTask): void
   /** Adds a delivery to the queue of its site. */
   add(delivery: Delivery): void
-  /** The delivery's result is known. */
+  /** Removes a delivery whose result is known. */
   remove(delivery: Delivery): void
-  /** Deliveries of a site. */
+  /** The number of deliveries of a site. */
   count(site: string): number
   total(): number
   /** Sites with deliveries. */
   busySites(): string[]
-  /** How many more deliveries a project may have, of `maxTotal` for all. */
+  /** How many more deliveries a project may have if all projects together may have `maxTotal`. */
   projectCapacity(projectId: string, maxTotal: number): number
 }
 

@@ -16,23 +16,23 @@ import { HOUR_MS, MINUTE_MS } from '../../base/clock.ts'
 import type { SiteAction } from '../../formats/replies/reply.ts'
 import type { Provider } from '../routing/providers.ts'
 
-/** One message every `everyMs`, the next at `nextAt`. */
-export type Rate = { everyMs: number; nextAt: number; until: number }
+/** A limit of one message every `everyMs`; the next message may go at `nextAt`. */
+export type SiteRate = { everyMs: number; nextAt: number; until: number }
 
 /** The reply or error that restricted a site: when, and its text in one line. */
-export type Cause = { at: number; text: string }
+export type RestrictionCause = { at: number; text: string }
 
 /**
- * Connections that a limit lowered to `connections` at `at`. `since`: when the limit was reached; several replies
- * in a short time are about one.
+ * Connections that a limit lowered to `connections` at `at`. `since`: when the limit was reached; several
+ * replies in a short time are about the same limit.
  */
 type Lowered = { connections: number; at: number; since: number }
 
-/** Instants are epoch ms. */
+/** What is known about a site. Instants are epoch ms. */
 export type SiteState = {
   provider: Provider | undefined
   connections: number
-  /** Accepted in a row since the last change of `connections`. */
+  /** Messages accepted in a row since the last change of `connections`. */
   accepted: number
   /** Attempts in a row that did not reach the site. */
   unreachable: number
@@ -45,14 +45,14 @@ export type SiteState = {
   /** The last limit of connections; null once they have come back. */
   lowered: Lowered | null
   throttledAt: number
-  rate: Rate | null
+  rate: SiteRate | null
   /** The last replies, the newest in the lowest bit; a set bit is a refusal of the source address. */
   blocks: number
   /** Moving mean of the time that a message takes; null before the first reply about a message. */
   messageMs: number | null
   /** Since when the site has been restricted without a break. */
   restrictedSince: number
-  cause: Cause | null
+  cause: RestrictionCause | null
 }
 
 /** `connections`: how many the site may have now. `spread`: adds jitter to a time. */
@@ -169,8 +169,15 @@ function throttle(state: SiteState, { now, random }: Timing): void {
   state.rate = { everyMs, nextAt: now + everyMs, until }
 }
 
-/** `before`: the state before the attempt; null if the site was not restricted. */
-export function setCause(state: SiteState, before: SiteState | null, cause: Cause): void {
+/**
+ * Keeps the reply or error that restricted the site, if the attempt made the restriction tighter. `before`:
+ * the state before the attempt; null if the site was not restricted.
+ */
+export function setCause(
+  state: SiteState,
+  before: SiteState | null,
+  cause: RestrictionCause,
+): void {
   if (before === null) state.restrictedSince = cause.at
   const isTightened =
     before === null ||

@@ -2,7 +2,7 @@
 import type { CurrentStep } from '../attempt.ts'
 import type { Delivery } from '../delivery.ts'
 import type { DeliveryThread, FromThread } from '../protocol.ts'
-import type { Shaping } from './shaping.ts'
+import type { SiteShaping } from './shaping.ts'
 
 /** The limits of a site now, and why they are not higher. */
 export type SiteStatus = {
@@ -43,7 +43,7 @@ export type DeliveryProgress = {
 }
 
 type Sources = {
-  shaping: Pick<Shaping, 'connections' | 'restriction'>
+  shaping: Pick<SiteShaping, 'connections' | 'restriction'>
   queues: { count(site: string): number }
   deliveries: { connectionsOf(site: string): number }
 }
@@ -54,7 +54,7 @@ type ProgressQueries = {
   received(message: Extract<FromThread, { type: 'progress' }>): void
 }
 
-/** Null: the thread does not have the task; undefined: the thread does not reply. */
+/** The answer of a thread: null if the thread does not have the task, undefined if the thread does not reply. */
 type ThreadStep = CurrentStep | null | undefined
 
 const TIMEOUT_MS = 500

@@ -12,19 +12,19 @@ import { createLru } from '../../base/lru.ts'
 import { type QueueClass, TRANSACTIONAL_CLASS } from '../../base/queue-class.ts'
 import type { DeliveryThread } from '../protocol.ts'
 import { DEFAULT_TIMEOUTS } from '../smtp/commands.ts'
-import type { Budgets } from './budgets.ts'
+import type { ConnectionBudgets } from './budgets.ts'
 import type { SiteQueue } from './site-queues.ts'
 
-/** Whose mail a site has: that of a project, of one class. */
+/** The owner of mail: a project, with the class of the mail. */
 export type MailOwner = { projectId: string; queueClass: QueueClass }
 
 type StarvedSites = {
   /** When each starved site became starved, epoch ms. */
   since: ReadonlyMap<string, number>
   /**
-   * How many sites are starved whose first mail is of this owner. `limited`: how many of them wait
-   * for the limit of a server, of a network or of silent sites, so that connections which other
-   * sites give up do not help them.
+   * How many starved sites have mail of this owner first in line. `limited`: how many of them wait for the
+   * limit of a server, of a network or of silent sites, so that connections which other sites give up do
+   * not help them.
    */
   count(owner: MailOwner): { all: number; limited: number }
   set(site: string, isStarved: boolean): void
@@ -36,7 +36,7 @@ type StarvedSites = {
   listSince(ms: number): string[]
   /** Whether a session with the site was cut and the site has not greeted since. */
   isCut(site: string): boolean
-  /** The site has greeted: forgets its cuts. */
+  /** Forgets the cuts of a site that has sent a greeting. */
   forgetCuts(site: string): void
   stop(): void
 }
@@ -53,7 +53,7 @@ type Allocated = {
 
 type StarvedSitesDeps = {
   allocations: Allocated
-  budgets: Budgets
+  budgets: ConnectionBudgets
   queueOf(site: string): SiteQueue
   /**
    * Allocates free connections to the site, then assigns its mail to the threads that have them.
@@ -83,22 +83,24 @@ const GIVE_UP_MS = 1_000
 
 const MAX_CUTS = 10_000
 
-export type Holder = {
+export type ConnectionHolder = {
   site: string
   connections: number
   /** The site was asked to give up connections and still has them. */
   isLowering: boolean
-  /** When the wait for its greeting began, epoch ms; null = it has greeted, or has no session. */
+  /**
+   * When the wait for the site's greeting began, epoch ms; null = the site has greeted, or has no session.
+   */
   silentSince: number | null
-  /** How often the site was cut since its last greeting. */
+  /** How often a session of the site was cut since the site last greeted. */
   cuts: number
-  /** Since when it has had connections, epoch ms; null without any. */
+  /** Since when the site has had connections, epoch ms; null without any. */
   servedSince: number | null
   /** The site shares an address with the starved site. */
   isSameServer: boolean
 }
 
-export type Starving = { since: number; isUrgent: boolean; now: number }
+export type StarvingSite = { since: number; isUrgent: boolean; now: number }
 
 /** Lowers the site to `connections`. `isCut`: its silent session ends at once. */
 type Reclaim = { site: string; connections: number; isCut: boolean }
@@ -133,7 +135,7 @@ export function createStarvedSites(deps: StarvedSitesDeps): StarvedSites {
       deps.serve(site)
     const lacking = sites.filter(({ sharers }) => sharers !== undefined)
     for (const [sharers, some] of Map.groupBy(lacking, (one) => one.sharers)) {
-      const first = some.reduce((best, one) => (compare(one, best) < 0 ? one : best))
+      const first = some.reduce((best, one) => (compareStarved(one, best) < 0 ? one : best))
       if (sharers !== undefined) reclaimFor(first.site, sharers, some.length)
     }
     if (starved.size > 0 && !isStopped) timer ??= setTimeout(serveAgain, CHECK_EVERY_MS).unref()
@@ -187,7 +189,7 @@ export function createStarvedSites(deps: StarvedSitesDeps): StarvedSites {
     if (chosen !== null) reclaim(chosen)
   }
 
-  function holderOf(name: string, addresses: readonly string[]): Holder {
+  function holderOf(name: string, addresses: readonly string[]): ConnectionHolder {
     const queue = queueOf(name)
     return {
       site: name,
@@ -256,7 +258,10 @@ export function createStarvedSites(deps: StarvedSitesDeps): StarvedSites {
  *
  * `holders`: the busy sites with connections. Null: none gives up a connection now.
  */
-export function chooseReclaim(holders: readonly Holder[], starving: Starving): Reclaim | null {
+export function chooseReclaim(
+  holders: readonly ConnectionHolder[],
+  starving: StarvingSite,
+): Reclaim | null {
   const silent = holders
     .filter((holder) => isTooSilent(holder, starving))
     .reduce(longerSilent, null)
@@ -273,44 +278,50 @@ export function chooseReclaim(holders: readonly Holder[], starving: Starving): R
 }
 
 /** Urgent mail first, then the lower rank; a stable sort keeps the longest wait first. */
-function compare(left: Starved, right: Starved): number {
+function compareStarved(left: Starved, right: Starved): number {
   return left.queueClass - right.queueClass || left.rank - right.rank
 }
 
 function inOrder(sites: readonly Starved[]): Starved[] {
-  return sites.toSorted(compare)
+  return sites.toSorted(compareStarved)
 }
 
-function isTooSilent({ silentSince, cuts, isSameServer }: Holder, starving: Starving): boolean {
+function isTooSilent(
+  { silentSince, cuts, isSameServer }: ConnectionHolder,
+  starving: StarvingSite,
+): boolean {
   if (silentSince === null || isSameServer) return false
   const base = starving.isUrgent ? URGENT_SILENCE_MS : SILENCE_MS
   return starving.now - silentSince >= Math.min(MAX_SILENCE_MS, base * SILENCE_FACTOR ** cuts)
 }
 
-function mayTakeLast({ since, isUrgent, now }: Starving): boolean {
+function mayTakeLast({ since, isUrgent, now }: StarvingSite): boolean {
   return now - since > (isUrgent ? MIN_URGENT_WAIT_MS : MIN_WAIT_MS)
 }
 
-function isServedLong({ connections, servedSince }: Holder, { isUrgent, now }: Starving): boolean {
+function isServedLong(
+  { connections, servedSince }: ConnectionHolder,
+  { isUrgent, now }: StarvingSite,
+): boolean {
   if (connections < 1) return false
   return isUrgent || servedSince === null || now - servedSince >= MIN_SERVED_MS
 }
 
-function servedLonger(longest: Holder | null, one: Holder): Holder {
+function servedLonger(longest: ConnectionHolder | null, one: ConnectionHolder): ConnectionHolder {
   if (longest === null) return one
   return (one.servedSince ?? 0) < (longest.servedSince ?? 0) ? one : longest
 }
 
-function longerSilent(longest: Holder | null, one: Holder): Holder {
+function longerSilent(longest: ConnectionHolder | null, one: ConnectionHolder): ConnectionHolder {
   if (longest === null) return one
   return (one.silentSince ?? 0) < (longest.silentSince ?? 0) ? one : longest
 }
 
 /** Returns the site with more connections; on a tie, the earlier one. */
-function largerOf(largest: Holder | null, one: Holder): Holder {
+function largerOf(largest: ConnectionHolder | null, one: ConnectionHolder): ConnectionHolder {
   return largest === null || one.connections > largest.connections ? one : largest
 }
 
-function oneFewer({ site, connections }: Holder) {
+function oneFewer({ site, connections }: ConnectionHolder) {
   return { site, connections: connections - 1 }
 }

@@ -12,7 +12,7 @@ import { classifyLocally } from '../../formats/replies/classify-reply.ts'
 import type { ReplyVerdict } from '../../formats/replies/reply.ts'
 import { createTextBuilder } from '../../formats/text-builder.ts'
 
-export type Capabilities = {
+export type SmtpCapabilities = {
   hasStarttls: boolean
   hasPipelining: boolean
   has8bitmime: boolean
@@ -22,7 +22,7 @@ export type Capabilities = {
   maxSizeBytes: number
 }
 
-export const NO_CAPABILITIES: Capabilities = {
+export const NO_SMTP_CAPABILITIES: SmtpCapabilities = {
   hasStarttls: false,
   hasPipelining: false,
   has8bitmime: false,
@@ -33,7 +33,7 @@ export const NO_CAPABILITIES: Capabilities = {
 
 export type MessageNeeds = { sizeBytes: number; has8bit: boolean; needsSmtputf8: boolean }
 
-export type Envelope = {
+export type SmtpEnvelope = {
   /** '' = the null reverse-path. */
   reversePath: string
   recipient: string
@@ -41,7 +41,7 @@ export type Envelope = {
 }
 
 export type PreparedData = {
-  /** With dots stuffed. */
+  /** The message with its dots stuffed. */
   octets: string
   /** Sent after `octets`: the end of the last line, if missing, and the final dot. */
   ending: string
@@ -54,10 +54,10 @@ const CR = 13
 
 const DOT = 46
 
-export type Timeouts = {
+export type SmtpTimeouts = {
   connect: number
   greeting: number
-  /** EHLO, HELO, STARTTLS, RSET. */
+  /** The replies to EHLO, HELO, STARTTLS and RSET. */
   command: number
   /** The TLS handshake. */
   handshake: number
@@ -73,7 +73,7 @@ export type Timeouts = {
   whole: number
 }
 
-export const DEFAULT_TIMEOUTS: Timeouts = {
+export const DEFAULT_TIMEOUTS: SmtpTimeouts = {
   connect: 30 * SECOND_MS,
   greeting: 5 * MINUTE_MS,
   command: 5 * MINUTE_MS,
@@ -88,8 +88,8 @@ export const DEFAULT_TIMEOUTS: Timeouts = {
 }
 
 /** `lines`: the lines of the reply to EHLO; the first holds the server's name and greeting. */
-export function parseCapabilities(lines: readonly string[]): Capabilities {
-  const capabilities = { ...NO_CAPABILITIES }
+export function parseCapabilities(lines: readonly string[]): SmtpCapabilities {
+  const capabilities = { ...NO_SMTP_CAPABILITIES }
   for (const line of lines.slice(1)) {
     const [keyword = '', parameter = ''] = line.trim().split(/\s+/, 2)
     switch (keyword.toUpperCase()) {
@@ -123,7 +123,7 @@ export function namedHost(firstLine: string): string {
 
 /** Returns the reason why the server cannot accept the message; null if there is none. */
 export function refuseLocally(
-  capabilities: Capabilities,
+  capabilities: SmtpCapabilities,
   needs: MessageNeeds,
 ): { verdict: ReplyVerdict; error: string } | null {
   const { maxSizeBytes } = capabilities
@@ -154,7 +154,7 @@ export function checkIdle(isBusy: boolean): void {
 }
 
 /** @throws TypeError for CR, LF, NUL, blanks, brackets, and non-ASCII without SMTPUTF8 */
-export function checkEnvelope({ reversePath, recipient, needsSmtputf8 }: Envelope): void {
+export function checkEnvelope({ reversePath, recipient, needsSmtputf8 }: SmtpEnvelope): void {
   if (recipient === '') throw new TypeError('An envelope needs a recipient.')
   checkPath('reverse-path', reversePath, needsSmtputf8)
   checkPath('recipient', recipient, needsSmtputf8)
@@ -171,9 +171,9 @@ export function mailCommand({
   needs: { sizeBytes, has8bit, needsSmtputf8 },
   capabilities,
 }: {
-  envelope: Envelope
+  envelope: SmtpEnvelope
   needs: MessageNeeds
-  capabilities: Capabilities
+  capabilities: SmtpCapabilities
 }): string {
   let command = `MAIL FROM:<${octetsOf(reversePath)}>`
   if (capabilities.hasSize) command += ` SIZE=${sizeBytes}`
@@ -183,7 +183,7 @@ export function mailCommand({
 }
 
 /** Returns "RCPT TO:<…>" without the line end. */
-export function rcptCommand({ recipient }: Envelope): string {
+export function rcptCommand({ recipient }: SmtpEnvelope): string {
   return `RCPT TO:<${octetsOf(recipient)}>`
 }
 
@@ -194,9 +194,9 @@ export function rcptCommand({ recipient }: Envelope): string {
  */
 export function prepareData(message: string): PreparedData {
   if (message === '') throw new TypeError('A message must not be empty.')
-  // Truncated to 8 bits, such a character could become a CR or LF.
+  // A character above 0xff, truncated to 8 bits, could become a CR or LF.
   if (/[^\x00-\xff]/.test(message)) throw new TypeError('A message must consist of octets only.')
-  const octets = stuff(message)
+  const octets = stuffDots(message)
   const isEnded = message.endsWith('\n')
   return {
     octets,
@@ -264,7 +264,7 @@ function isAscii(path: string): boolean {
 }
 
 /** Doubles the dots at the beginning of lines. Hot: runs for every message. */
-function stuff(message: string): string {
+function stuffDots(message: string): string {
   const stuffed = createTextBuilder()
   if (message.charCodeAt(0) === DOT) stuffed.add('.')
   let start = 0

@@ -17,18 +17,18 @@ import {
   type StepLog,
 } from '../outcomes.ts'
 import {
-  type Capabilities,
-  type Envelope,
   type MessageNeeds,
   mailCommand,
   type PreparedData,
   rcptCommand,
-  type Timeouts,
+  type SmtpCapabilities,
+  type SmtpEnvelope,
+  type SmtpTimeouts,
 } from './commands.ts'
 import type { WireFailure } from './reply-parser.ts'
-import type { ReplyResult, Wire } from './wire.ts'
+import type { ReplyResult, SmtpWire } from './wire.ts'
 
-export type PreparedMessage = { envelope: Envelope; data: PreparedData; needs: MessageNeeds }
+export type PreparedMessage = { envelope: SmtpEnvelope; data: PreparedData; needs: MessageNeeds }
 
 /** An envelope whose commands are on the wire: MAIL, RCPT and DATA. */
 export type OpenedEnvelope = {
@@ -41,14 +41,14 @@ export type OpenedEnvelope = {
 
 /** The state of one transaction. */
 export type MailTransaction = PreparedMessage & {
-  wire: Wire
-  timeouts: Timeouts
-  capabilities: Capabilities
+  wire: SmtpWire
+  timeouts: SmtpTimeouts
+  capabilities: SmtpCapabilities
   now: Now
   context: AttemptContext
   /** The previous transaction was left open. */
   needsReset: boolean
-  /** Null if the envelope is not written yet. */
+  /** The envelope, if it is written already; else null. */
   opened: OpenedEnvelope | null
 }
 
@@ -75,9 +75,9 @@ type EnvelopeEnd = {
   isOutOfTurn?: boolean
 }
 
-type CurrentAttempt = { wire: Wire; context: AttemptContext }
+type CurrentAttempt = { wire: SmtpWire; context: AttemptContext }
 
-type ResettableSession = { wire: Wire; timeouts: Pick<Timeouts, 'command'> }
+type ResettableSession = { wire: SmtpWire; timeouts: Pick<SmtpTimeouts, 'command'> }
 
 type AheadReplies = readonly [mail: ReplyResult, rcpt: ReplyResult, data: ReplyResult]
 
@@ -222,7 +222,7 @@ function refused(
     return { outcome, isStale: false, needsReset: false }
   }
   const outcome = outcomeOfReply(current.context, { stage: step, reply: reply.stored })
-  // For example "421 idle for too long", sent while MAIL was on its way.
+  // The session ended by itself, for example with "421 idle for too long" while MAIL was on its way.
   const isStale = step === 'mail' && reply.code === 421 && outcome.verdict?.site === 'reconnect'
   return { outcome, isStale, needsReset: true }
 }

@@ -15,13 +15,13 @@ import {
   type StepLog,
 } from '../outcomes.ts'
 import {
-  type Capabilities,
   checkEhloName,
   DEFAULT_TIMEOUTS,
-  NO_CAPABILITIES,
+  NO_SMTP_CAPABILITIES,
   namedHost,
   parseCapabilities,
-  type Timeouts,
+  type SmtpCapabilities,
+  type SmtpTimeouts,
 } from './commands.ts'
 import { cutFailure, type KnownReplies } from './reply-parser.ts'
 import {
@@ -30,7 +30,7 @@ import {
   type PatientHosts,
   type SmtpSession,
 } from './session.ts'
-import { connectWire, type ReplyResult, type Wire } from './wire.ts'
+import { connectWire, type ReplyResult, type SmtpWire } from './wire.ts'
 
 export type SessionOptions = {
   /** The name of the MX host, for SNI, the rules of providers and the stored attempt. */
@@ -44,17 +44,17 @@ export type SessionOptions = {
   ownName?: string | null
   /** `never`: after a broken handshake. */
   starttls?: 'opportunistic' | 'never'
-  timeouts?: Partial<Timeouts>
-  /** Shared between sessions, since creating one takes a millisecond. */
+  timeouts?: Partial<SmtpTimeouts>
+  /** The TLS context, shared between sessions, since creating a context takes a millisecond. */
   secureContext?: SecureContext
-  /** Shared between sessions, since servers often send the same replies. */
+  /** The cache of parsed replies, shared between sessions, since servers often send the same replies. */
   knownReplies?: KnownReplies
-  /** Shared between sessions. */
+  /** The hosts that did not read an envelope behind a message, shared between sessions. */
   patientHosts?: PatientHosts
   now?: Now
   /** When the attempt began, epoch ms; default now. The times of the steps count from it. */
   beganAt?: number
-  /** Updated in place with the current step. */
+  /** The current step, updated in place. */
   current?: CurrentStep
   onGreeted?: () => void
   /** Aborts the session while it has no greeting. */
@@ -66,7 +66,7 @@ export type OpenFailure = {
   outcome: AttemptOutcome
   /** The handshake broke after STARTTLS was accepted: try again with `starttls: 'never'`. */
   isTlsBroken: boolean
-  /** `cutSignal` aborted the session. */
+  /** Whether `cutSignal` aborted the session. */
   isCut: boolean
 }
 
@@ -74,11 +74,11 @@ export type OpenResult = { ok: true; session: SmtpSession } | OpenFailure
 
 type Opening = {
   options: SessionOptions
-  timeouts: Timeouts
+  timeouts: SmtpTimeouts
   now: Now
   log: StepLog
-  wire: Wire
-  capabilities: Capabilities
+  wire: SmtpWire
+  capabilities: SmtpCapabilities
 }
 
 /** @throws TypeError for an invalid address or EHLO name. Remote failures are returned as values. */
@@ -102,7 +102,7 @@ export async function openSession(options: SessionOptions): Promise<OpenResult> 
     return openFailure(context, { kind: 'failure', error: connected.failure.text, isCut })
   }
   const { wire } = connected
-  const opening: Opening = { options, timeouts, now, log, wire, capabilities: NO_CAPABILITIES }
+  const opening: Opening = { options, timeouts, now, log, wire, capabilities: NO_SMTP_CAPABILITIES }
   opening.wire.setDeadline(timeouts.whole)
   const trouble = (await handshake(opening)) ?? failureOf(opening.wire)
   if (trouble === null) return { ok: true, session: sessionOf(opening) }
@@ -118,10 +118,10 @@ function sessionOf({ wire, options, log, timeouts, capabilities, now }: Opening)
 }
 
 /**
- * Returns the failure of the connection: an unexpected reply may have come with the last expected
+ * Returns the failure of the connection, for example that an unexpected reply came with the last expected
  * one.
  */
-function failureOf(wire: Wire): SessionTrouble | null {
+function failureOf(wire: SmtpWire): SessionTrouble | null {
   const failure = wire.failure()
   return failure && { kind: 'failure', error: failure.text }
 }
@@ -155,7 +155,7 @@ async function greet({
 async function sendHello(opening: Opening): Promise<SessionTrouble | null> {
   const result = await ask(opening, 'ehlo', `EHLO ${opening.options.ehloName}`)
   if (result.reply !== null && result.reply.code >= 500) {
-    opening.capabilities = NO_CAPABILITIES
+    opening.capabilities = NO_SMTP_CAPABILITIES
     const helo = await ask(opening, 'ehlo', `HELO ${opening.options.ehloName}`)
     return refusalOf('ehlo', helo) ?? loopOf(helo, opening.options)
   }
@@ -182,7 +182,7 @@ async function startTls(opening: Opening): Promise<SessionTrouble | null> {
   if (failure !== null) {
     return { kind: 'failure', error: failure.text, isTls: failure.kind !== 'protocol' }
   }
-  // With TLS 1.3 a server may reject the handshake only now.
+  // EHLO may fail: with TLS 1.3 a server may reject the handshake only after it has ended for the client.
   const trouble = await sendHello(opening)
   return trouble?.kind === 'failure' ? { ...trouble, isTls: true } : trouble
 }

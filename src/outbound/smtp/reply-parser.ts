@@ -10,9 +10,9 @@ import type { Reply } from '../../formats/replies/reply.ts'
 
 export type ServerReply = {
   readonly code: number
-  /** As received, one octet per character, without line ends and codes. */
+  /** The lines as received, one octet per character, without line ends and codes. */
   readonly lines: readonly string[]
-  /** For the database: bounded text in UTF-8, control characters escaped, enhanced code separate. */
+  /** The reply for the database: bounded text in UTF-8, control characters escaped, enhanced code separate. */
   readonly stored: Reply
 }
 

@@ -23,13 +23,13 @@ import {
   outcomeOfReply,
 } from '../outcomes.ts'
 import {
-  type Capabilities,
   checkEnvelope,
   checkIdle,
-  type Envelope,
   prepareData,
   refuseLocally,
-  type Timeouts,
+  type SmtpCapabilities,
+  type SmtpEnvelope,
+  type SmtpTimeouts,
 } from './commands.ts'
 import {
   envelopeCommands,
@@ -39,15 +39,15 @@ import {
   type PreparedMessage,
   sendEnvelope,
 } from './envelope.ts'
-import type { Wire } from './wire.ts'
+import type { SmtpWire } from './wire.ts'
 
 /** The message that `send` must get next, with this same object as its envelope. */
-export type NextMessage = { envelope: Envelope; message: string }
+export type NextMessage = { envelope: SmtpEnvelope; message: string }
 
 export type SendOptions = {
   /** When the attempt began, epoch ms; default now. */
   beganAt?: number | undefined
-  /** Updated in place. */
+  /** The current step, updated in place. */
   current?: CurrentStep | undefined
   /**
    * Called at most once, before a message that fits in one write. Returns null if no message waits.
@@ -75,7 +75,7 @@ export type SmtpSession = {
   /** The steps of opening the session. */
   readonly steps: AttemptOutcome['steps']
   readonly isOpen: boolean
-  /** Open, and sending no message. */
+  /** Whether the session is open and sends no message. */
   readonly isUsable: boolean
   /** The number of messages that were tried in this session. */
   readonly sendCount: number
@@ -84,16 +84,16 @@ export type SmtpSession = {
    * next one. `message`: the whole message; lines end in CRLF; one character is one octet.
    * @throws TypeError for an invalid envelope or message
    */
-  send(envelope: Envelope, message: string, options?: SendOptions): Promise<SendResult>
+  send(envelope: SmtpEnvelope, message: string, options?: SendOptions): Promise<SendResult>
   /** Sends QUIT and waits a moment for the reply. */
   quit(): Promise<void>
   close(): void
 }
 
 type SessionDeps = {
-  wire: Wire
-  timeouts: Timeouts
-  capabilities: Capabilities
+  wire: SmtpWire
+  timeouts: SmtpTimeouts
+  capabilities: SmtpCapabilities
   host: string
   address: string
   /** The steps of opening the session. */
@@ -132,7 +132,7 @@ export function createSession(deps: SessionDeps): SmtpSession {
   let isLeft = false
 
   async function send(
-    envelope: Envelope,
+    envelope: SmtpEnvelope,
     message: string,
     options: SendOptions = {},
   ): Promise<SendResult> {
@@ -166,7 +166,7 @@ export function createSession(deps: SessionDeps): SmtpSession {
     return result
   }
 
-  function takeAhead(envelope: Envelope): Ahead | null {
+  function takeAhead(envelope: SmtpEnvelope): Ahead | null {
     const own = ahead
     if (own === null) return null
     if (own.envelope !== envelope) throw new TypeError('The session has begun another message.')
@@ -247,14 +247,16 @@ export function createSession(deps: SessionDeps): SmtpSession {
 }
 
 /** @throws TypeError for an invalid envelope or message */
-function prepare(envelope: Envelope, message: string): PreparedMessage {
+function prepare(envelope: SmtpEnvelope, message: string): PreparedMessage {
   checkEnvelope(envelope)
   const data = prepareData(message)
   const { sizeBytes, has8bit } = data
   return { envelope, data, needs: { sizeBytes, has8bit, needsSmtputf8: envelope.needsSmtputf8 } }
 }
 
-/** Returns null for a faulty message: its own `send` shows the fault, and the one before it is unharmed. */
+/**
+ * Returns null for a faulty message: its own `send` shows the fault, and the message before it is unharmed.
+ */
 function prepareQuietly({ envelope, message }: NextMessage): PreparedMessage | null {
   try {
     return prepare(envelope, message)

@@ -11,7 +11,7 @@ import type { Reply } from '../../formats/replies/reply.ts'
 import type { CurrentStep, StepName } from '../attempt.ts'
 import type { StepLog } from '../outcomes.ts'
 import { isLoopback } from '../routing/addresses.ts'
-import { DEFAULT_TIMEOUTS, type Timeouts } from './commands.ts'
+import { DEFAULT_TIMEOUTS, type SmtpTimeouts } from './commands.ts'
 import { createReplyParser, printable, type ServerReply } from './reply-parser.ts'
 import { tlsText } from './tls.ts'
 
@@ -24,20 +24,20 @@ export type SmarthostOptions = {
   localAddress?: string
   ehloName: string
   tls: 'starttls' | 'implicit' | 'none'
-  /** Null: no AUTH. */
+  /** The user name for AUTH; null: no AUTH. */
   username: string | null
   password: string | null
-  timeouts?: Partial<Timeouts>
+  timeouts?: Partial<SmtpTimeouts>
   now?: Now
   beganAt?: number
-  /** Updated in place with the current step. */
+  /** The current step, updated in place. */
   current?: CurrentStep
   onGreeted?: () => void
 }
 
 export type SmarthostConnection = {
   options: SmarthostOptions
-  timeouts: Timeouts
+  timeouts: SmtpTimeouts
   now: Now
   connection: SMTPConnection
   transcript: Transcript
@@ -69,7 +69,7 @@ type Transcript = {
 
 type TranscriptDeps = {
   now: Now
-  timeouts: Timeouts
+  timeouts: SmtpTimeouts
   /** Called when a reply is late, malformed or unexpected. */
   onTrouble: (text: string) => void
 }
@@ -291,7 +291,7 @@ function stepOf(verb: string): StepName | null {
   }
 }
 
-function limitOf(step: StepName | null, timeouts: Timeouts): number {
+function limitOf(step: StepName | null, timeouts: SmtpTimeouts): number {
   if (step === 'mail' || step === 'rcpt' || step === 'data') return timeouts[step]
   return timeouts.command
 }

@@ -19,12 +19,12 @@ import {
   checkEhloName,
   checkEnvelope,
   checkIdle,
-  type Envelope,
   type MessageNeeds,
-  NO_CAPABILITIES,
+  NO_SMTP_CAPABILITIES,
   parseCapabilities,
   prepareData,
   refuseLocally,
+  type SmtpEnvelope,
 } from './commands.ts'
 import type { OpenFailure, OpenResult } from './open-session.ts'
 import type { SendOptions, SendResult, SmtpSession } from './session.ts'
@@ -109,7 +109,7 @@ function createSmarthostSession(smarthost: SmarthostConnection, openLog: StepLog
   let needsReset = false
 
   async function send(
-    envelope: Envelope,
+    envelope: SmtpEnvelope,
     message: string,
     options: SendOptions = {},
   ): Promise<SendResult> {
@@ -170,7 +170,7 @@ function createSmarthostSession(smarthost: SmarthostConnection, openLog: StepLog
 
 function capabilitiesOf({ transcript }: SmarthostConnection) {
   const ehlo = transcript.lastEhlo()
-  return ehlo === null ? NO_CAPABILITIES : parseCapabilities(ehlo.lines)
+  return ehlo === null ? NO_SMTP_CAPABILITIES : parseCapabilities(ehlo.lines)
 }
 
 function hasNoReply({ reply }: AttemptOutcome['steps'][number]): boolean {
@@ -178,7 +178,7 @@ function hasNoReply({ reply }: AttemptOutcome['steps'][number]): boolean {
 }
 
 type SmarthostTransaction = {
-  envelope: Envelope
+  envelope: SmtpEnvelope
   message: string
   needs: MessageNeeds
   needsReset: boolean

@@ -27,7 +27,7 @@ export type ReplyResult =
   | { reply: ServerReply; failure: null; at: number }
   | { reply: null; failure: WireFailure; at: number }
 
-export type Wire = {
+export type SmtpWire = {
   /**
    * Waits for as many replies as there are limits, after the replies that earlier calls wait for. Each
    * limit starts when the previous reply has arrived. `onReply` is called for each reply with the number
@@ -81,7 +81,7 @@ const READ_BYTES = 4_096
 /** Connects to an IP address. @throws TypeError for a name */
 export function connectWire(
   options: WireOptions,
-): Promise<{ wire: Wire; failure: null } | { wire: null; failure: WireFailure }> {
+): Promise<{ wire: SmtpWire; failure: null } | { wire: null; failure: WireFailure }> {
   if (isIP(options.address) === 0) {
     throw new TypeError('A socket is opened to an address, not to a name.')
   }
@@ -127,14 +127,14 @@ function openSocket({ address, port, localAddress }: WireOptions): ReadableSocke
   return connection
 }
 
-function createWire(connection: ReadableSocket, { now, knownReplies }: WireOptions): Wire {
+function createWire(connection: ReadableSocket, { now, knownReplies }: WireOptions): SmtpWire {
   let socket = connection.socket
   let parser: ReplyParser = createReplyParser(onReply, knownReplies)
   let failure: WireFailure | null = null
   let wasFlushed = true
   let tlsName: string | null = null
   let certificate: X509Certificate | null = null
-  /** The first one waits for the next reply. */
+  /** The callers that wait for a reply; the first gets the next reply. */
   const waiters: Waiter[] = []
   const replyLimit = createDeadline(() => end(timedOut('waiting for a reply')))
   const deadline = createDeadline(() => end(timedOut('the session as a whole')))
@@ -212,7 +212,7 @@ function createWire(connection: ReadableSocket, { now, knownReplies }: WireOptio
     limitsMs: L,
     onReply?: (count: number) => void,
   ) {
-    // As many results as there are limits.
+    // A tuple with as many results as there are limits.
     type Replies = { [K in keyof L]: ReplyResult }
     if (failure !== null) return Promise.resolve(failures(failure, limitsMs.length) as Replies)
     return new Promise<ReplyResult[]>((resolve) => {

@@ -15,7 +15,7 @@ import type { ComposedBytes } from '../composing/composer.ts'
 import { SMALL_CONTENT_BYTES } from '../composing/contents.ts'
 import { localOutcome } from '../outcomes.ts'
 import type { ComposedMessage, PoolSettings, SmtpTask, TaskResult } from '../protocol.ts'
-import type { Envelope } from '../smtp/commands.ts'
+import type { SmtpEnvelope } from '../smtp/commands.ts'
 import type { NextMessage, SmtpSession } from '../smtp/session.ts'
 
 /**
@@ -39,7 +39,10 @@ type RunningTasks = {
   finish(): Promise<void>
 }
 
-/** Most receivers have asked for the message by then, so that the connection stays open. */
+/**
+ * How long a session may still wait to write a message that was taken back. Most receivers have asked for
+ * the message by then, so that the connection stays open.
+ */
 const GRACE_MS = 300
 
 const WAITS_TO_WRITE: ReadonlySet<CurrentStep['step']> = new Set(['mail', 'rcpt', 'data'])
@@ -55,11 +58,11 @@ export type ComposeDeps = {
   now: Now
 }
 
-/** Its bytes count until `composedBytes.release`. */
-export type ReadyMessage = { composed: ComposedMessage; envelope: Envelope }
+/** A message that is ready to be sent. Its bytes count until `composedBytes.release`. */
+export type ReadyMessage = { composed: ComposedMessage; envelope: SmtpEnvelope }
 
 /** The waiting tasks and the connections of a pool. */
-export type Pool = {
+export type ConnectionPool = {
   pool: PoolSettings
   waiting: ClassQueue<SmtpTask>
   idle: IdleSession[]
@@ -76,13 +79,13 @@ export type SitePools = {
   isLowering: boolean
   hasGreeted: boolean
   open: number
-  pools: Map<string, Pool>
+  pools: Map<string, ConnectionPool>
 }
 
 /** Holds one connection of a pool and runs one task after another. */
-export type Runner = {
+export type PoolRunner = {
   site: SitePools
-  state: Pool
+  state: ConnectionPool
   session: SmtpSession | null
   /** The task whose message waits for the current one. */
   next: NextTask | null
@@ -101,7 +104,7 @@ export type NextTasksDeps = {
    * wait. @throws for a fault of this program
    */
   composeNext(task: SmtpTask): ReadyMessage | TaskResult | null
-  /** A composed message is not sent. */
+  /** Gives up a composed message that will not be sent. */
   discard(ready: ReadyMessage): void
   finished(result: TaskResult): void
   warn(text: string): void
@@ -196,14 +199,14 @@ export function ownFailure(error: string, durationMs: number): AttemptOutcome {
 
 export function createNextTasks({ deps, running, onLate }: NextTasksInput) {
   /** Runners with a next task. */
-  const runners = new Set<Runner>()
+  const runners = new Set<PoolRunner>()
   let isTicking = false
 
   /**
    * Begins the next task while the session sends the message of the current one, but only if at
    * least as many tasks wait as the pool has connections in use.
    */
-  function begin(runner: Runner): NextMessage | null {
+  function begin(runner: PoolRunner): NextMessage | null {
     const { site, state, session } = runner
     if (session === null || session.sendCount + 2 > state.pool.messagesPerConnection) return null
     if (site.open > site.allowed || isOutranked(site, state)) return null
@@ -221,7 +224,10 @@ export function createNextTasks({ deps, running, onLate }: NextTasksInput) {
     return { envelope: ready.envelope, message: ready.composed.octets }
   }
 
-  /** A fault is the task's own: it shows at its turn, and the message that is being sent is unharmed. */
+  /**
+   * A fault concerns the next task only: it shows at the turn of that task, and the message that is being
+   * sent is unharmed.
+   */
   function compose(task: SmtpTask): ReadyMessage | TaskResult | null {
     try {
       return deps.composeNext(task)
@@ -232,7 +238,7 @@ export function createNextTasks({ deps, running, onLate }: NextTasksInput) {
   }
 
   /** Returns the next task, whose turn has come. */
-  function take(runner: Runner): NextTask | null {
+  function take(runner: PoolRunner): NextTask | null {
     const { next } = runner
     if (next === null) return null
     runner.next = null
@@ -240,7 +246,7 @@ export function createNextTasks({ deps, running, onLate }: NextTasksInput) {
     return next
   }
 
-  function takeBack(runner: Runner): void {
+  function takeBack(runner: PoolRunner): void {
     const next = take(runner)
     if (next === null) return
     runner.abandoned = next.session
@@ -249,7 +255,7 @@ export function createNextTasks({ deps, running, onLate }: NextTasksInput) {
     runner.state.waiting.push(next.task)
   }
 
-  function takeBackWhere(test: (runner: Runner, task: SmtpTask) => boolean): void {
+  function takeBackWhere(test: (runner: PoolRunner, task: SmtpTask) => boolean): void {
     for (const runner of runners)
       if (runner.next !== null && test(runner, runner.next.task)) takeBack(runner)
   }
@@ -277,7 +283,7 @@ export function createNextTasks({ deps, running, onLate }: NextTasksInput) {
 }
 
 /** Whether the pools that wait with more urgent mail outnumber the free connections. */
-export function isOutranked(site: SitePools, state: Pool): boolean {
+export function isOutranked(site: SitePools, state: ConnectionPool): boolean {
   const own = state.waiting.peek()
   if (own === undefined || site.pools.size === 1) return false
   let connections = Math.max(0, site.allowed - site.open)
@@ -291,7 +297,7 @@ export function isOutranked(site: SitePools, state: Pool): boolean {
 function envelopeOf(
   { recipient, reversePath }: SmtpTask,
   { needsSmtputf8 }: ComposedMessage,
-): Envelope {
+): SmtpEnvelope {
   const isWide = needsSmtputf8 || hasUtf8(recipient) || hasUtf8(reversePath)
   return { reversePath, recipient, needsSmtputf8: isWide }
 }

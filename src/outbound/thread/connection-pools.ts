@@ -17,13 +17,13 @@ import type { PoolSettings, SmtpTask } from '../protocol.ts'
 import type { SmtpSession } from '../smtp/session.ts'
 import {
   type BegunTask,
+  type ConnectionPool,
   createNextTasks,
   createRunningTasks,
   type IdleSession,
   isOutranked,
   type NextTasksDeps,
-  type Pool,
-  type Runner,
+  type PoolRunner,
   type SitePools,
 } from './begun-tasks.ts'
 import type { Tried, TryInput } from './try-task.ts'
@@ -62,7 +62,7 @@ type ConnectionPools = {
 type PoolsContext = {
   deps: ConnectionPoolsDeps
   sites: Map<string, SitePools>
-  pools: Map<string, Pool>
+  pools: Map<string, ConnectionPool>
   running: ReturnType<typeof createRunningTasks>
   nextTasks: ReturnType<typeof createNextTasks>
 }
@@ -159,7 +159,7 @@ function startRunners(context: PoolsContext, site: SitePools): void {
 }
 
 /** Starts one more runner for a pool. Returns false if there is no connection for it. */
-function takeConnection(context: PoolsContext, site: SitePools, state: Pool): boolean {
+function takeConnection(context: PoolsContext, site: SitePools, state: ConnectionPool): boolean {
   if (site.open > site.allowed || isOutranked(site, state)) return false
   const idleSession = state.idle.pop()
   if (idleSession !== undefined) {
@@ -173,15 +173,15 @@ function takeConnection(context: PoolsContext, site: SitePools, state: Pool): bo
   return true
 }
 
-function run(context: PoolsContext, start: Pick<Runner, 'site' | 'state' | 'session'>): void {
-  const runner: Runner = { ...start, next: null, abandoned: null }
+function run(context: PoolsContext, start: Pick<PoolRunner, 'site' | 'state' | 'session'>): void {
+  const runner: PoolRunner = { ...start, next: null, abandoned: null }
   runner.state.runners++
   runTasks(context, runner).catch((error: unknown) => {
     context.deps.warn(`a delivery runner failed: ${describeError(error)}`)
   })
 }
 
-async function runTasks(context: PoolsContext, runner: Runner): Promise<void> {
+async function runTasks(context: PoolsContext, runner: PoolRunner): Promise<void> {
   const { site, state } = runner
   const { deps, nextTasks } = context
   const next = () => nextTasks.begin(runner)
@@ -214,11 +214,11 @@ async function runTasks(context: PoolsContext, runner: Runner): Promise<void> {
 }
 
 /** Whether the session may carry no more messages. */
-function isSpent({ abandoned, state }: Runner, session: SmtpSession): boolean {
+function isSpent({ abandoned, state }: PoolRunner, session: SmtpSession): boolean {
   return session === abandoned || session.sendCount >= state.pool.messagesPerConnection
 }
 
-function beginTask({ running }: PoolsContext, { site, state }: Runner): BegunTask | null {
+function beginTask({ running }: PoolsContext, { site, state }: PoolRunner): BegunTask | null {
   const task = site.open > site.allowed ? undefined : state.waiting.shift()
   return task === undefined ? null : { ...running.begin(task.task), task, ready: null }
 }
@@ -260,14 +260,14 @@ function closeIdle(context: PoolsContext, idleMs: number): void {
 }
 
 /** Returns the pools with waiting tasks: the most urgent first, equal ones in order. */
-function byUrgency(site: SitePools): Pool[] {
+function byUrgency(site: SitePools): ConnectionPool[] {
   const busy = [...site.pools.values()].filter(({ waiting }) => waiting.size() > 0)
-  const rank = ({ waiting }: Pool) => waiting.peek()?.queueClass ?? 0
+  const rank = ({ waiting }: ConnectionPool) => waiting.peek()?.queueClass ?? 0
   return busy.length < 2 ? busy : busy.sort((left, right) => rank(left) - rank(right))
 }
 
 /** Puts a pool behind the others if any of them has waiting tasks. Returns whether it did. */
-function moveToEnd(site: SitePools, state: Pool): boolean {
+function moveToEnd(site: SitePools, state: ConnectionPool): boolean {
   const isAlone = [...site.pools.values()].every(
     (other) => other === state || other.waiting.size() === 0,
   )
@@ -310,7 +310,7 @@ function closeOneIdle(deps: Pick<NextTasksDeps, 'warn'>, site: SitePools): boole
 /** Closes the sessions of a pool that were idle since `before`, epoch ms, or that have ended. */
 function closeOldIdle(
   deps: Pick<NextTasksDeps, 'warn'>,
-  { site, state, before }: { site: SitePools; state: Pool; before: number },
+  { site, state, before }: { site: SitePools; state: ConnectionPool; before: number },
 ): void {
   const isOld = ({ session, since }: IdleSession) => since <= before || !session.isUsable
   const old = state.idle.filter(isOld)

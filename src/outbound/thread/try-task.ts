@@ -12,15 +12,15 @@ import type { ReplyVerdict } from '../../formats/replies/reply.ts'
 import type { AttemptOutcome, AttemptStep } from '../attempt.ts'
 import {
   brokenHost,
-  decisiveOf,
+  decisiveOutcomeOf,
   isOpenForOthers,
   localOutcome,
-  noTls,
-  unreachable,
+  outcomeOfMissingTls,
+  outcomeOfUnreachable,
 } from '../outcomes.ts'
 import type { PoolSettings, SmtpTask, TaskResult } from '../protocol.ts'
 import type { LocalFamilies } from '../routing/addresses.ts'
-import { MAX_SMTP_SESSIONS, orderTargets, type Target } from '../routing/targets.ts'
+import { MAX_SMTP_SESSIONS, orderTargets, type SmtpTarget } from '../routing/targets.ts'
 import type { OpenResult } from '../smtp/open-session.ts'
 import type { NextMessage, SendResult, SmtpSession } from '../smtp/session.ts'
 import {
@@ -34,7 +34,7 @@ import {
 
 export type OpenInput = {
   pool: PoolSettings
-  target: Target
+  target: SmtpTarget
   localAddress: string | undefined
   isClear: boolean
 } & Pick<OpenAttempt, 'beganAt' | 'current'>
@@ -137,12 +137,12 @@ async function deliver(deps: TryDeps, attempt: OpenAttempt): Promise<AttemptOutc
     const outcome = await tryTarget(deps, attempt, target)
     if (outcome === null) return null
     if (attempt.cut !== null) return last && finish(deps, attempt, last)
-    last = decisiveOf(last, outcome)
+    last = decisiveOutcomeOf(last, outcome)
     if (!isOpenForOthers(outcome, attempt.session)) return finish(deps, attempt, outcome)
   }
-  // No server has decided.
+  // No server has decided, so a task that the main thread wants back counts no attempt.
   if (attempt.withdrawal.isAsked) return null
-  return finish(deps, attempt, last ?? unreachable())
+  return finish(deps, attempt, last ?? outcomeOfUnreachable())
 }
 
 /** Returns null if another session has to decide: `SendResult.isStale`. */
@@ -161,7 +161,7 @@ async function sendOnGiven(deps: TryDeps, attempt: OpenAttempt): Promise<Attempt
 async function tryTarget(
   deps: TryDeps,
   attempt: OpenAttempt,
-  target: Target,
+  target: SmtpTarget,
 ): Promise<AttemptOutcome | null> {
   const opened = await openTarget(deps, attempt, target)
   if (!opened.ok) return opened.outcome
@@ -169,7 +169,7 @@ async function tryTarget(
   attempt.session = session
   if (attempt.pool.requiresTls && session.tls === null) {
     dropSession(attempt)
-    return noTls(target, deps.now() - attempt.beganAt)
+    return outcomeOfMissingTls(target, deps.now() - attempt.beganAt)
   }
   if (attempt.withdrawal.isAsked) return null
   const { outcome } = await sendNow(deps, attempt)
@@ -181,7 +181,7 @@ async function tryTarget(
 async function openTarget(
   deps: TryDeps,
   attempt: OpenAttempt,
-  target: Target,
+  target: SmtpTarget,
 ): Promise<OpenResult> {
   const { pool, beganAt, current } = attempt
   current.peer = { host: target.host, address: target.address }
@@ -234,7 +234,7 @@ async function sendNow(deps: TryDeps, attempt: OpenAttempt): Promise<SendResult>
   }
 }
 
-function targetsOf(deps: TryDeps, pool: PoolSettings): Target[] {
+function targetsOf(deps: TryDeps, pool: PoolSettings): SmtpTarget[] {
   const { ipv4, ipv6 } = pool.source
   const isBound = ipv4 !== undefined || ipv6 !== undefined
   const bound = pool.targets.filter(({ address }) =>

@@ -42,12 +42,15 @@ type Deps = { log: Log; health?: Pick<Health, 'set'> | undefined }
 
 type ObservedFile = { file: string; mark: string | undefined }
 
-/** For a server without writes; a commit checks by itself. */
+/** The interval of the watch. It finds lost files on a server without writes; a commit checks by itself. */
 const EVERY_MS = 500
 /** Commits within this time share one check. */
 const MIN_INTERVAL_MS = 20
 
-/** In pages; -1 if another connection copies at the moment. */
+/**
+ * Numbers of pages: in the log, and copied from there into the database. -1 while another connection
+ * copies.
+ */
 type Checkpoint = { log: number; checkpointed: number }
 
 /** Call this right after a connection to the database was opened. */

@@ -20,7 +20,7 @@ export type DiskSpace = {
 export type Disk = {
   /** Whether writes that make the database grow are refused. */
   isLow(): boolean
-  /** At the last check; null while the system does not report it. */
+  /** The space at the last check; null while the system does not report it. */
   space(): DiskSpace | null
   stop(): void
 }
@@ -28,26 +28,31 @@ export type Disk = {
 type DiskOptions = {
   /** The folder of the database. */
   folder: string
-  /** 0 = no limit. */
+  /** The free bytes below which the server accepts nothing more; 0 = no limit. */
   minFreeBytes: number
   health: Pick<Health, 'set'>
   log: Log
   everyMs?: number
   /** Tells of commits, after which the next check comes soon. */
   onCommit?: Store['onCommit']
-  /** For tests. */
+  /** Reads the space of the disk; for tests. */
   read?: (folder: string) => Promise<DiskSpace>
 }
 
-/** Between two checks: other programs fill the disk, too. */
+/**
+ * The time between two checks. A disk may become full without commits, because other programs use it, too.
+ */
 const EVERY_MS = 2_000
-/** After a commit: large attachments could fill the whole reserve within two seconds. */
+/**
+ * The time from a commit to the next check: large attachments could fill the whole reserve within two
+ * seconds.
+ */
 const AFTER_COMMIT_MS = 250
 /** The share of the disk below which health is degraded. */
 const SCARCE_SHARE = 0.05
 const RECOVERY_FACTOR = 1.2
 
-/** For processes that accept nothing. */
+/** A disk that is never low: for processes that accept nothing. */
 export const unwatchedDisk: Disk = {
   isLow: () => false,
   space: () => null,

@@ -2,7 +2,9 @@ import type { Log } from '../../base/log.ts'
 import type { Connection } from '../connection.ts'
 import { isBusy } from '../database-error.ts'
 
-/** A running server acts on what a command has written within this time: the help and the pages say so. */
+/**
+ * A running server notices within this time what a command has written. The help and the pages promise it.
+ */
 export const NOTICED_WITHIN_MS = 200
 
 const INTERVAL_MS = NOTICED_WITHIN_MS - 50

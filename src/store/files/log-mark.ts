@@ -36,7 +36,10 @@ type LogMark = {
   remove(): void
 }
 
-/** More than a file system rounds times by that it copies from one file to another. */
+/**
+ * Times that differ by at most this count as the same: a file system rounds a time that is copied to
+ * another file.
+ */
 const SAME_MS = 2
 
 /** Call this when the server has opened the database. @throws errors of the file system */
@@ -103,7 +106,10 @@ function isGone(log: string, id: string): boolean {
   return size === 0 && idOf(log) !== id
 }
 
-/** Two files have the same number when one is made after the other was removed, but not the same birth. A device may have another number after a restart. */
+/**
+ * Two files may have the same inode number when one is made after the other was removed, but their times of
+ * birth differ. The number of the device is left out, because it may change with a restart.
+ */
 function idOf(file: string): string {
   const found = statSync(file, { bigint: true, throwIfNoEntry: false })
   return found === undefined ? 'gone' : `${found.ino} ${found.birthtimeNs}`

@@ -6,16 +6,16 @@
  */
 import { AppError } from '../../base/errors.ts'
 import { createFairQueue } from '../../turns/fair-queue.ts'
-import { clientLeft, currentOwner, SYSTEM, type WorkOwner } from '../../turns/owner.ts'
-import type { Shape } from '../connection.ts'
-import type { Run } from '../database.ts'
+import { clientLeft, currentOwner, SYSTEM_OWNER, type WorkOwner } from '../../turns/owner.ts'
+import type { ResultShape } from '../connection.ts'
+import type { RunSql } from '../database.ts'
 import { databaseError } from '../database-error.ts'
 import type { StoreThread } from './thread.ts'
-import type { Query, StoreThreadSettings } from './thread-messages.ts'
+import type { ScanQuery, StoreThreadSettings } from './thread-messages.ts'
 
 export type Readers = {
   /** Each scan waits in the line of the current owner (`turns/owner.ts`). */
-  run: Run
+  run: RunSql
   /** The scan threads, and the scans that wait for one. */
   load(): ScanLoad
   /** Finishes running scans; waiting and later ones fail with DATABASE_ERROR. */
@@ -27,7 +27,7 @@ export type ScanLoad = { running: number; busy: number; waiting: number }
 type ReadThread = Pick<StoreThread, 'ask' | 'stop'>
 
 type Scan = {
-  query: Query
+  query: ScanQuery
   owner: WorkOwner
   resolve(result: unknown): void
   reject(error: unknown): void
@@ -37,16 +37,16 @@ type Scan = {
  * The maximum number of waiting scans of a project; beyond it, requests are refused. A page of a
  * list takes two scans.
  */
-export const MAX_WAITING = 200
+export const MAX_WAITING_SCANS = 200
 const RETRY_AFTER_SECONDS = 5
 
 type ScanQueue<Scan> = {
   add(owner: WorkOwner, scan: Scan): void
   /** Removes and returns the next scan. */
   take(mayBeJob: boolean): Scan | undefined
-  /** The length of all lines. */
+  /** The number of waiting scans in all lines. */
   countAll(): number
-  /** The length of the owner's line. */
+  /** The number of waiting scans in the owner's line. */
   countWaiting(owner: WorkOwner): number
   /** Removes and returns all scans for which `isOver` is true. */
   takeOut(isOver: (scan: Scan) => boolean): Scan[]
@@ -57,7 +57,7 @@ const REQUESTS_PER_JOB = 4
  * How long rows must be unchanged before empty scans are spared. Loops with work to do look again sooner.
  */
 const REST_MS = 10_000
-/** Empty scans that are remembered; at the limit all are forgotten. */
+/** How many empty scans are remembered; at this limit all of them are forgotten. */
 const MAX_KNOWN = 200
 const READS_JOBS = /\bjob/
 
@@ -66,7 +66,7 @@ export function createReaders(
   threads: readonly ReadThread[],
 ): Readers {
   /** Callers whose first scan was admitted: their further scans are not refused. */
-  const admitted = new WeakSet<WorkOwner>([SYSTEM])
+  const admitted = new WeakSet<WorkOwner>([SYSTEM_OWNER])
   const queue = createScanQueue<Scan>()
   const idle = [...threads]
   /** A scan cannot be interrupted, so jobs never get all threads, unless there is only one. */
@@ -83,18 +83,21 @@ export function createReaders(
     return undefined
   }
 
-  /** Work that has changed something goes on. */
+  /**
+   * Whether the owner's scans are not refused: its first scan was admitted, or its work has changed
+   * something and must go on.
+   */
   function isAdmitted(owner: WorkOwner): boolean {
     return owner.hasChanged === true || admitted.has(owner)
   }
 
   function isWithinLimit(owner: WorkOwner): boolean {
-    if (owner.isJob || queue.countWaiting(owner) < MAX_WAITING) return true
+    if (owner.isJob || queue.countWaiting(owner) < MAX_WAITING_SCANS) return true
     for (const { reject } of queue.takeOut(hasLeft)) reject(clientLeft())
-    return queue.countWaiting(owner) < MAX_WAITING
+    return queue.countWaiting(owner) < MAX_WAITING_SCANS
   }
 
-  /** The next scan that somebody waits for. */
+  /** Removes and returns the next scan that somebody still waits for. */
   function next(): Scan | undefined {
     for (;;) {
       const scan = queue.take(jobsRunning < jobThreads)
@@ -128,7 +131,7 @@ export function createReaders(
       const owner = currentOwner()
       const error = refusal(owner)
       if (error) return Promise.reject(error)
-      const query: Query = { kind: 'query', text, params, shape }
+      const query: ScanQuery = { kind: 'query', text, params, shape }
       return new Promise((resolve, reject) => {
         queue.add(owner, { query, owner, resolve, reject })
         begin()
@@ -194,7 +197,7 @@ function createScanQueue<Scan>(): ScanQueue<Scan> {
  * `state`: returns another text after each change of rows; undefined while rows may be changing, or if that
  * cannot be known.
  */
-export function spareEmptyScans(run: Run, state: () => string | undefined): Run {
+export function spareEmptyScans(run: RunSql, state: () => string | undefined): RunSql {
   const empty = new Set<string>()
   let emptyAt: string | undefined
   let since = 0
@@ -205,7 +208,7 @@ export function spareEmptyScans(run: Run, state: () => string | undefined): Run 
     return isKnown && performance.now() - since >= REST_MS
   }
 
-  async function runAnew(...[text, params, shape]: Parameters<Run>): Promise<unknown> {
+  async function runAnew(...[text, params, shape]: Parameters<RunSql>): Promise<unknown> {
     const before = state()
     const found = await run(text, params, shape)
     if (before !== undefined && before === state() && isNothing(found)) {
@@ -241,6 +244,6 @@ function isNothing(found: unknown): boolean {
   return found === undefined || (Array.isArray(found) && found.length === 0)
 }
 
-function nothing(shape: Shape): unknown {
+function nothing(shape: ResultShape): unknown {
   return shape === 'row' || shape === 'record' ? undefined : []
 }

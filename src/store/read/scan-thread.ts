@@ -6,7 +6,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { type Connection, openConnection } from '../connection.ts'
 import {
   type Checkpoint,
-  type Query,
+  type ScanQuery,
   type StoreThreadSettings,
   type ThreadRequest,
   type ThreadResult,
@@ -63,7 +63,7 @@ function handle(
   }
 }
 
-function query(connection: Connection, { text, params, shape }: Query): unknown {
+function query(connection: Connection, { text, params, shape }: ScanQuery): unknown {
   return connection.run(text, params, shape)
 }
 

@@ -1,16 +1,16 @@
 /** The messages between the main thread and the store's threads, and errors as messages. */
-import type { Shape } from '../connection.ts'
+import type { ResultShape } from '../connection.ts'
 import { queryError, sqliteCode } from '../database-error.ts'
 
 export type StoreThreadSettings = { path: string; nativeBinding: string | undefined }
 
-export type Query = { kind: 'query'; text: string; params: unknown[]; shape: Shape }
+export type ScanQuery = { kind: 'query'; text: string; params: unknown[]; shape: ResultShape }
 
 /**
  * `isQuiet`: there are no writes, so the log can start over. Otherwise pages are copied while
  * the writer works, and only a log of more than `maxLogBytes` makes the writer wait. Without `mayWait`
- * it never waits. `empties`: a log that starts over loses its file's size too. The result is whether it
- * waited in vain.
+ * it never waits. `empties`: a log that starts over loses its file's size too. The result tells whether the
+ * writer waited in vain.
  */
 export type Checkpoint = {
   kind: 'checkpoint'
@@ -20,7 +20,7 @@ export type Checkpoint = {
   mayWait: boolean
 }
 
-export type ThreadRequest = { id: number } & (Query | Checkpoint)
+export type ThreadRequest = { id: number } & (ScanQuery | Checkpoint)
 
 /** `code` is SQLite's symbolic result code; absent for other errors. */
 export type ThreadFailure = { message: string; code?: string }

@@ -10,11 +10,11 @@ import { SECOND_MS } from '../../base/clock.ts'
 import type { Counters } from '../../base/counters.ts'
 import { createThreadPool } from '../../threads/pool.ts'
 import { startThread } from '../../threads/start.ts'
-import { type Connection, openConnection, type Shape } from '../connection.ts'
+import { type Connection, openConnection, type ResultShape } from '../connection.ts'
 import { databaseError } from '../database-error.ts'
 import {
   type Checkpoint,
-  type Query,
+  type ScanQuery,
   type StoreThreadSettings,
   type ThreadResult,
   toError,
@@ -22,7 +22,7 @@ import {
 
 export type StoreThread = {
   /** @throws AppError DATABASE_ERROR, also when the thread crashes; or SQLite's error. */
-  ask(request: Query | Checkpoint): Promise<unknown>
+  ask(request: ScanQuery | Checkpoint): Promise<unknown>
   /** The number of requests without a result so far. */
   pending(): number
   /** Whether the thread runs. */
@@ -118,7 +118,7 @@ export function createInlineThreads(connect = openConnection): typeof createThre
     users += 1
 
     /** Parameters and results are copied, as they are between threads. */
-    async function scan(text: string, params: unknown[], shape: Shape): Promise<unknown> {
+    async function scan(text: string, params: unknown[], shape: ResultShape): Promise<unknown> {
       const copies = structuredClone(params)
       await setImmediate()
       isStarted = true

@@ -23,13 +23,13 @@ export const users = sqliteTable('users', {
   /** When the address was proven; null until then. Read with `users/proof.ts` only. */
   verifiedAt: integer('verified_at'),
   /**
-   * The project of the invitation without mail that made the account; null once the address is
+   * The project whose invitation made the account without any mail; null once the address is
    * proven.
    */
   onlyProjectId: text('only_project_id'),
   /** `xx` or `xx-XX` */
   language: text('language').notNull().default('en'),
-  /** IANA */
+  /** A name of the IANA time zone database. */
   timezone: text('timezone').notNull().default('UTC'),
   /** Sealed; not in use until it is confirmed. */
   totpSecret: text('totp_secret'),
@@ -92,7 +92,7 @@ export const projects = sqliteTable('projects', {
   secretHint: text('secret_hint').notNull(),
   areKeysSandbox: bool('are_keys_sandbox').notNull().default(false),
   /**
-   * True also while the project is being reset, and once it is deleted; then there is no reason.
+   * Also true while the project is being reset, and once it is deleted: there is no reason then.
    */
   isDisabled: bool('is_disabled').notNull().default(false),
   disabledReason: text('disabled_reason').$type<DisabledReason>(),
@@ -112,7 +112,7 @@ export const projects = sqliteTable('projects', {
   postalAddress: text('postal_address'),
   /** Whether subject and text of submitted mail are templates, unless a message says otherwise. */
   submissionTemplates: bool('submission_templates').notNull().default(true),
-  /** The default for requests that do not say. */
+  /** What a faulty template does, if the request does not say. */
   onTemplateFault: text('on_template_fault').$type<OnTemplateFault>().notNull().default('send'),
   /** Whether the public key may unsubscribe contacts, change their data and learn their ids. */
   publicKeyMayUpdate: bool('public_key_may_update').notNull().default(false),

@@ -21,7 +21,7 @@ export const analyticsSubjects = sqliteTable('analytics_subjects', {
   projectId: text('project_id').notNull(),
   kind: text('kind').$type<Exclude<AnalyticsKind, 'all'> | 'url' | 'event'>().notNull(),
   name: text('name').notNull(),
-  /** The day (UTC) of the first bucket with it. */
+  /** The day (UTC) of the first bucket with the subject. */
   firstDay: integer('first_day').notNull().default(0),
 })
 
@@ -36,9 +36,9 @@ export const mailCounts = sqliteTable(
     stream: text('stream').$type<AnalyticsStream>().notNull(),
     /** The id of an `analyticsSubjects` row; 0 for all. */
     subject: integer('subject').notNull(),
-    /** Handed over, or refused for good by the receiver or DNS. */
+    /** Emails that were handed over, or refused for good by the receiver or DNS. */
     sent: integer('sent').notNull().default(0),
-    /** Handed over, and not bounced later. */
+    /** Emails that were handed over and did not bounce later. */
     delivered: integer('delivered').notNull().default(0),
     opened: integer('opened').notNull().default(0),
     clicked: integer('clicked').notNull().default(0),
@@ -82,7 +82,7 @@ export const linkCounts = sqliteTable(
   ],
 )
 
-/** Events by their own instant. `stream`: of the event's email, '' without one. */
+/** Events by their own instant. `stream`: the stream of the event's email, '' without an email. */
 export const eventCounts = sqliteTable(
   'event_counts',
   {

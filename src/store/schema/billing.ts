@@ -75,7 +75,7 @@ export const meteringBatches = sqliteTable('metering_batches', {
   isHeld: bool('is_held').notNull().default(false),
 })
 
-/** The webhook events of Stripe that had their effect. */
+/** The webhook events of Stripe that have taken effect. */
 export const stripeEvents = sqliteTable('stripe_events', {
   id: text('id').primaryKey(),
   createdAt: integer('created_at').notNull(),

@@ -6,9 +6,9 @@ export const DOCS: Record<string, string> = {
   'users.verified_at':
     'When the address was proven; null until then. Read with `users/proof.ts` only.',
   'users.only_project_id':
-    'The project of the invitation without mail that made the account; null once the address is proven.',
+    'The project whose invitation made the account without any mail; null once the address is proven.',
   'users.language': '`xx` or `xx-XX`',
-  'users.timezone': 'IANA',
+  'users.timezone': 'A name of the IANA time zone database.',
   'users.totp_secret': 'Sealed; not in use until it is confirmed.',
   'users.totp_step': 'The time step of the last accepted code (RFC 6238).',
   identities: 'The accounts of users at other providers.',
@@ -16,7 +16,7 @@ export const DOCS: Record<string, string> = {
   'sessions.last_used_at': 'When the session was last used, to the minute.',
   account_tokens: 'Single-use tokens of mailed links. Used ones stay until they expire.',
   'projects.is_disabled':
-    'True also while the project is being reset, and once it is deleted; then there is no reason.',
+    'Also true while the project is being reset, and once it is deleted: there is no reason then.',
   'projects.reset_since': 'Set while the project is being reset.',
   'projects.deleted_at': 'Set while the rows of a deleted project are being deleted.',
   'projects.last_reset_since': 'When the last finished reset began, and when it ended.',
@@ -25,7 +25,7 @@ export const DOCS: Record<string, string> = {
   'projects.postal_address': 'One line, for the footer of marketing mail.',
   'projects.submission_templates':
     'Whether subject and text of submitted mail are templates, unless a message says otherwise.',
-  'projects.on_template_fault': 'The default for requests that do not say.',
+  'projects.on_template_fault': 'What a faulty template does, if the request does not say.',
   'projects.public_key_may_update':
     'Whether the public key may unsubscribe contacts, change their data and learn their ids.',
   'projects.reputation_since': "The figures of the project's reputation count from here.",
@@ -41,14 +41,15 @@ export const DOCS: Record<string, string> = {
     "Whether the link was mailed, so that whoever has it can read the address's mail.",
   analytics_subjects:
     "The subjects of counts. `name`: an id or a text; '' for all subjects beyond the limit of a day.",
-  'analytics_subjects.first_day': 'The day (UTC) of the first bucket with it.',
+  'analytics_subjects.first_day': 'The day (UTC) of the first bucket with the subject.',
   mail_counts: 'Emails by the instant of their acceptance. `span`: the length of a bucket in ms.',
   'mail_counts.subject': 'The id of an `analyticsSubjects` row; 0 for all.',
-  'mail_counts.sent': 'Handed over, or refused for good by the receiver or DNS.',
-  'mail_counts.delivered': 'Handed over, and not bounced later.',
+  'mail_counts.sent': 'Emails that were handed over, or refused for good by the receiver or DNS.',
+  'mail_counts.delivered': 'Emails that were handed over and did not bounce later.',
   link_counts: "Clicks on links, by the instant of the email's acceptance.",
   'link_counts.first_clicks': 'Emails whose first click was on this link.',
-  event_counts: "Events by their own instant. `stream`: of the event's email, '' without one.",
+  event_counts:
+    "Events by their own instant. `stream`: the stream of the event's email, '' without an email.",
   counted_events:
     'Events with all that analytics and billing need of their emails. Columns: see `deletedEvents`.',
   deleted_events:
@@ -74,7 +75,7 @@ export const DOCS: Record<string, string> = {
   'metering_batches.meter':
     "The id of the meter that the batch was reported to; '' if there were several. Null before the first try, and for batches from before this column.",
   'metering_batches.is_held': 'A fence holds the batch.',
-  stripe_events: 'The webhook events of Stripe that had their effect.',
+  stripe_events: 'The webhook events of Stripe that have taken effect.',
   'campaigns.template_id': 'The template that the campaign was made from.',
   'campaigns.total_recipients':
     'An estimate, null until the audience has been counted; the number of rows once sent.',
@@ -100,10 +101,10 @@ export const DOCS: Record<string, string> = {
   'events.data':
     "An object for the server's own events. Clients' events may have any JSON: `unwrapEventData`.",
   'events.depth':
-    'Executions of workflows that led to the event, one after the other. Null for none, and for events of an email, whose row names the execution.',
+    'How many executions of workflows led to the event, one after the other. Null for none, and for events of an email: the row of the email names the execution.',
   generations: 'Each fence begins a generation.',
   'generations.event_seq': 'The last number of an event before the fence.',
-  fences: 'Rows with a number or a time up to these are held.',
+  fences: 'A fence holds the rows with a number or a time up to those in its row.',
   'fences.project_id': "'' for the server itself.",
   'fences.mail_until': 'Emails accepted up to this instant are held.',
   'fences.is_settled':
@@ -113,7 +114,7 @@ export const DOCS: Record<string, string> = {
   'inbound_messages.tls': 'Version and cipher; null for a session in clear.',
   'inbound_messages.raw':
     'Null once a report has been processed or retention has cleared the octets; empty when `chunks` has them.',
-  'inbound_messages.raw_chunks': 'The number of its chunks.',
+  'inbound_messages.raw_chunks': 'The number of chunks that the message has.',
   'inbound_messages.attempts': 'How often a reader thread ended while it parsed this message.',
   'inbound_messages.summary': 'The findings, for display.',
   'inbound_messages.is_suspect':
@@ -157,7 +158,7 @@ export const DOCS: Record<string, string> = {
   'emails.answered_email_id': 'For received mail: the email that the message replies to.',
   'emails.due_at': 'When the email is due; set while it is queued or deferred.',
   'emails.retry_at':
-    'The time of the next attempt, written with the lease before the current one begins.',
+    'The time of the next attempt, written with the lease before the current attempt begins.',
   'emails.machine_opens': 'Opens by prefetchers, scanners and privacy proxies, counted separately.',
   'emails.template_faults': 'The faults of the latest rendering; null without any.',
   'emails.is_test': 'A test of a campaign: it goes out whether or not its contact is subscribed.',
@@ -194,7 +195,7 @@ export const DOCS: Record<string, string> = {
   known_domains: 'Recipient domains that seem to exist (`messages/outcome/suppression-guards.ts`).',
   'uploads.name': "The last part of the image's URL: 32 hexadecimal digits and an extension.",
   'uploads.file': 'The name of the file, a UUIDv7.',
-  'uploads.filename': 'As the client named the file.',
+  'uploads.filename': 'The name that the client gave to the file.',
   'webhook_endpoints.events': 'Names of events and patterns, as given.',
   'webhook_endpoints.disabled_reason':
     'Why the service disabled the endpoint; null if a request did.',
@@ -207,11 +208,12 @@ export const DOCS: Record<string, string> = {
   'webhook_endpoints.deleted_at': 'A deleted endpoint is hidden; its row follows its deliveries.',
   'webhook_deliveries.number': 'The order of events; not part of the API.',
   'webhook_deliveries.event_seq': 'Null for a test.',
-  'webhook_deliveries.due_at': '0: due at once, as until the first attempt ends; null at the end.',
+  'webhook_deliveries.due_at':
+    '0: due at once, which holds until the first attempt ends; null at the end.',
   'webhook_deliveries.response': 'The beginning of the response of a failed attempt.',
   instance_keys: 'Random keys of this instance.',
   wishes: 'People who left. Rows outlive contacts, emails and a reset, and go with their project.',
-  'wishes.project_id': 'Null when a link was all that was left of the contact and the email.',
+  'wishes.project_id': 'Null if the contact and the email were deleted and only the link was left.',
   erased_recipients:
     'Deleted contacts and emails that links in older mail name, and former addresses of contacts.',
   'erased_recipients.contact_id':
@@ -239,7 +241,7 @@ export const DOCS: Record<string, string> = {
     'When the engine goes on; null at the end, and while only an event or a webhook ends the wait.',
   'workflow_executions.steps_done': "The number of step rows before the current step's.",
   'workflow_executions.depth':
-    'Executions that led to this one, one after the other: 0 unless an event of an execution started it.',
+    'How many executions led to this one, one after the other: 0 unless an event of an execution started it.',
   'workflow_step_executions.scheduled_for': 'The end of a DELAY.',
   'workflow_step_executions.execute_after': 'The timeout of a WAIT_FOR_EVENT.',
   'workflow_waits.event_name': 'The stored name of the event.',
@@ -247,7 +249,8 @@ export const DOCS: Record<string, string> = {
     "Only events of this email count; '' if no email was sent yet; null if every event counts.",
   'workflow_waits.after_seq': 'The newest event when the wait began.',
   'workflow_waits.event_seq': 'The event that ends the wait.',
-  'workflow_waits.includes_automatic': 'Whether received mail that a machine sent ends it, too.',
+  'workflow_waits.includes_automatic':
+    'Whether received mail that a machine sent ends the wait, too.',
   'workflow_requests.request': 'Rendered before the first attempt.',
   'workflow_figures.subject': "A step, a transition, or '' for the workflow.",
   chain_starts: 'How many executions of chains began in a project in a minute.',

@@ -18,8 +18,8 @@ export const events = sqliteTable('events', {
   data: jsonColumn('data').$type<Record<string, unknown>>(),
   createdAt: integer('created_at').notNull(),
   /**
-   * Executions of workflows that led to the event, one after the other. Null for none, and for
-   * events of an email, whose row names the execution.
+   * How many executions of workflows led to the event, one after the other. Null for none, and for
+   * events of an email: the row of the email names the execution.
    */
   depth: integer('depth'),
 })

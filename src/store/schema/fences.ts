@@ -15,7 +15,7 @@ export const generations = sqliteTable('generations', {
   setAt: integer('set_at').notNull(),
 })
 
-/** Rows with a number or a time up to these are held. */
+/** A fence holds the rows with a number or a time up to those in its row. */
 export const fences = sqliteTable('fences', {
   /** '' for the server itself. */
   projectId: text('project_id').primaryKey(),

@@ -25,7 +25,7 @@ export const inboundMessages = sqliteTable('inbound_messages', {
    * has them.
    */
   raw: blob('raw', { mode: 'buffer' }),
-  /** The number of its chunks. */
+  /** The number of chunks that the message has. */
   rawChunks: integer('raw_chunks').notNull().default(0),
   /** How often a reader thread ended while it parsed this message. */
   attempts: integer('attempts').notNull().default(0),

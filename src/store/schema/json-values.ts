@@ -18,8 +18,8 @@ export type FilterChange = {
 }
 
 /**
- * The meaning of an inbound recipient: decided at RCPT, used once the message is parsed. `digest`: of the
- * address that the email went to, in hex, if the token carries one.
+ * The meaning of an inbound recipient: decided at RCPT, used once the message is parsed. `digest`: the
+ * digest, in hex, of the address that the email went to, if the token carries a digest.
  */
 export type InboundRecipient =
   | { for: 'return-path'; address: string; emailId: string; digest?: string }

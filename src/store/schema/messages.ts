@@ -96,7 +96,7 @@ export const emails = sqliteTable('emails', {
   queueClass: integer('queue_class').$type<QueueClass>().notNull(),
   /** When the email is due; set while it is queued or deferred. */
   dueAt: integer('due_at'),
-  /** The time of the next attempt, written with the lease before the current one begins. */
+  /** The time of the next attempt, written with the lease before the current attempt begins. */
   retryAt: integer('retry_at'),
   leaseUntil: integer('lease_until'),
   attemptCount: integer('attempt_count').notNull().default(0),

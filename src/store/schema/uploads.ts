@@ -10,7 +10,7 @@ export const uploads = sqliteTable('uploads', {
   projectId: text('project_id').notNull(),
   /** The name of the file, a UUIDv7. */
   file: text('file').notNull(),
-  /** As the client named the file. */
+  /** The name that the client gave to the file. */
   filename: text('filename').notNull(),
   contentType: text('content_type').notNull(),
   sizeBytes: integer('size_bytes').notNull(),

@@ -48,7 +48,7 @@ export const webhookDeliveries = sqliteTable('webhook_deliveries', {
   eventId: text('event_id').notNull(),
   eventName: text('event_name').notNull(),
   status: text('status').$type<WebhookStatus>().notNull(),
-  /** 0: due at once, as until the first attempt ends; null at the end. */
+  /** 0: due at once, which holds until the first attempt ends; null at the end. */
   dueAt: integer('due_at'),
   attempts: integer('attempts').notNull().default(0),
   statusCode: integer('status_code'),

@@ -15,7 +15,7 @@ export const instanceKeys = sqliteTable('instance_keys', {
 /** People who left. Rows outlive contacts, emails and a reset, and go with their project. */
 export const wishes = sqliteTable('wishes', {
   digest: blob('digest', { mode: 'buffer' }).primaryKey(),
-  /** Null when a link was all that was left of the contact and the email. */
+  /** Null if the contact and the email were deleted and only the link was left. */
   projectId: text('project_id'),
   kind: text('kind').$type<WishKind>().notNull(),
   at: integer('at').notNull(),

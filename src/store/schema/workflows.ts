@@ -95,8 +95,8 @@ export const workflowExecutions = sqliteTable('workflow_executions', {
   completedAt: integer('completed_at'),
   updatedAt: integer('updated_at').notNull(),
   /**
-   * Executions that led to this one, one after the other: 0 unless an event of an execution started
-   * it.
+   * How many executions led to this one, one after the other: 0 unless an event of an execution
+   * started it.
    */
   depth: integer('depth').notNull().default(0),
 })
@@ -134,7 +134,7 @@ export const workflowWaits = sqliteTable('workflow_waits', {
   afterSeq: integer('after_seq').notNull(),
   /** The event that ends the wait. */
   eventSeq: integer('event_seq'),
-  /** Whether received mail that a machine sent ends it, too. */
+  /** Whether received mail that a machine sent ends the wait, too. */
   includesAutomatic: bool('includes_automatic').notNull().default(false),
 })
 

@@ -26,5 +26,5 @@ export type SnapshotRequest =
   /** Checks one table and its indexes. */
   | { kind: 'check'; table: string }
 
-/** `result`: the facts or null; names of tables; faults. */
+/** `result`: of `begin` the facts, or null; of `tables` the names; of `check` the faults. */
 export type SnapshotReply = { result: SnapshotFacts | null | string[] } | { failure: ThreadFailure }

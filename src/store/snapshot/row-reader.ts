@@ -7,11 +7,11 @@ import { compileSql } from '../database.ts'
 import { openError } from '../database-error.ts'
 import { getTableColumns, type SQL, type SQLiteTable, sql } from '../drizzle.ts'
 
-export type Row = Record<string, unknown>
+export type StoredRow = Record<string, unknown>
 
 export type RowReader = {
   /** The rows of a table that a condition selects, by the names of the table's properties. */
-  rows(table: SQLiteTable, condition: SQL): Iterable<Row>
+  rows(table: SQLiteTable, condition: SQL): Iterable<StoredRow>
   close(): void
 }
 
@@ -35,7 +35,7 @@ export function openRowReader(path: string, nativeBinding?: string): RowReader {
   }
 }
 
-function* rowsOf(connection: Connection, table: SQLiteTable, condition: SQL): Generator<Row> {
+function* rowsOf(connection: Connection, table: SQLiteTable, condition: SQL): Generator<StoredRow> {
   const columns = Object.entries(getTableColumns(table))
   const names = sql.join(
     columns.map(([, column]) => sql`${column}`),

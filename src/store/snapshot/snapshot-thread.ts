@@ -45,7 +45,7 @@ function answer(
   }
 }
 
-/** Null while other connections read from the log for longer than `waitMs`. */
+/** Begins the read transaction. Returns null if other connections read from the log for longer than `waitMs`. */
 function begin({ path, nativeBinding, waitMs }: SnapshotSettings, connection: Connection) {
   const log = `${realpathSync(path)}-wal`
   const writable = openConnection({ path, nativeBinding, busyTimeoutMs: READER_WAIT_MS })

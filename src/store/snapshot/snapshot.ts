@@ -92,7 +92,7 @@ async function check(thread: Thread, stopped: () => boolean): Promise<string[]> 
   return faults
 }
 
-/** One request at a time. */
+/** The thread of a snapshot, which takes one request at a time. */
 function createThread(settings: SnapshotSettings): Thread {
   const worker = startThread('snapshot', { workerData: settings })
   let failure: unknown

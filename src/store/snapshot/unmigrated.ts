@@ -47,8 +47,8 @@ export function hasCurrentSchema(path: string, nativeBinding?: string): boolean 
 }
 
 /**
- * Whether the database is there, and this program would migrate it.
- * @throws AppError DATABASE_ERROR when it cannot be opened
+ * Whether the database exists and this program would migrate it. @throws AppError DATABASE_ERROR when the
+ * database cannot be opened
  */
 export function hasOlderSchema(path: string, nativeBinding?: string): boolean {
   return existsSync(path) && schemaOf(path, nativeBinding) < readMigrations().length

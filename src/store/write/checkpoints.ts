@@ -20,7 +20,7 @@ export type CheckpointLimits = {
   intervalMs: number
   smallBytes: number
   maxLogBytes: number
-  /** Of the file, without writes. */
+  /** The largest file of the log that stays as it is when there are no writes. */
   maxKeptBytes: number
 }
 
@@ -144,10 +144,10 @@ function lookAtLog(
   try {
     const row = connection.run('PRAGMA wal_checkpoint(NOOP)', [], 'row') as unknown[]
     const [pages, copied] = [Number(row[1]), Number(row[2])]
-    // Negative if SQLite could not look.
+    // The numbers are negative if SQLite could not look.
     return pages < 0 ? undefined : { pages, copied }
   } catch {
-    // The next commit meets the error and tells it.
+    // The next commit meets the same error and reports it.
     return undefined
   }
 }

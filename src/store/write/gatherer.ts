@@ -19,15 +19,18 @@ export const ALONE = Symbol('alone')
 
 export type Alone = typeof ALONE
 
-/** Of a closure; an item weighs at least 1, which is about 80 us. */
+/** The most weight that one closure writes. An item weighs at least 1, which is about 80 us. */
 const MAX_WEIGHT = 64
 
 type Writes<Item, Written> = {
-  /** What is written for each item, in their order. Runs a second time as any closure (`Store.write`). */
+  /**
+   * Writes the items, and returns what was written for each, in their order. May run twice, as any closure
+   * may (`Store.write`).
+   */
   together(tx: Tx, items: readonly Item[]): Promise<(Written | Alone)[]>
-  /** @throws what the caller gets */
+  /** Writes one item. @throws the error that the caller gets */
   alone(tx: Tx, item: Item): Promise<Written>
-  /** How many small items take as long; 1 if absent. */
+  /** The weight of an item: the number of small items that take as long; 1 if absent. */
   weigh?(item: Item): number
 }
 
@@ -40,7 +43,7 @@ export type Gatherer<Item, Written> = <Result>(
   finish: Finish<Written, Result>,
 ) => Promise<Result>
 
-/** A promise only if it writes. */
+/** Returns a promise only if it writes. */
 type Finish<Written, Result> = (tx: Tx, written: Written) => Promise<Result> | Result
 
 type WaitingWrite<Item, Written> = {
@@ -122,7 +125,7 @@ export function createGatherer<Item, Written>(
       waiting.push({ item, weight, finish, resolve, reject })
       waitingWeight += weight
       askIfNeeded()
-      // The closure that it joins may wait for so many callers.
+      // The item may join a closure that waits until it has enough callers.
       store.recountCallers()
     })
     if (result !== ALONE) return result as Result

@@ -27,7 +27,7 @@ import { setImmediate as loopTurn } from 'node:timers/promises'
 import type { Counters } from '../../base/counters.ts'
 import type { Log } from '../../base/log.ts'
 import type { Connection } from '../connection.ts'
-import type { Run } from '../database.ts'
+import type { RunSql } from '../database.ts'
 import { databaseError } from '../database-error.ts'
 import type { LastNumbers } from './last-numbers.sqlite.ts'
 import { Transaction, type Tx } from './transaction.ts'
@@ -192,7 +192,7 @@ export function createGroupRunner(deps: Deps): GroupRunner {
 }
 
 type WriteGroup = {
-  run: Run
+  run: RunSql
   /** The error for which the whole group fails, if any. */
   failure(): unknown
   /** Runs a command of the transaction; does nothing once the group has failed. */

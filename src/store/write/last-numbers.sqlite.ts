@@ -8,15 +8,18 @@ import type { Connection } from '../connection.ts'
 type Numbers = ReadonlyMap<string, number>
 
 export type LastNumbers = {
-  /** Of committed rows; 0 before the first row. */
+  /** The last number of a table's committed rows; 0 before the first row. */
   of(table: string): number
-  /** Reads them; within a transaction those of the rows that it has added. @throws SQLite's error */
+  /**
+   * Reads the numbers of all tables; within a transaction those of its own new rows, too. @throws SQLite's
+   * error
+   */
   read(): Numbers
   /** Makes the numbers known, once they are committed. */
   set(numbers: Numbers): void
 }
 
-const NONE: Numbers = new Map()
+const NO_NUMBERS: Numbers = new Map()
 
 /** `connection`: the writer's. */
 export function createLastNumbers(connection: Connection): LastNumbers {
@@ -25,7 +28,7 @@ export function createLastNumbers(connection: Connection): LastNumbers {
   )()
   const read = (): Numbers =>
     hasNumbers === 0
-      ? NONE
+      ? NO_NUMBERS
       : new Map(connection.run('SELECT name, seq FROM sqlite_sequence', [], 'rows') as Rows)
   let known = read()
   return {

@@ -1,7 +1,7 @@
 import {
   type Db,
   type ParameterValues,
-  type Run,
+  type RunSql,
   type Statement,
   type Statements,
   StoreDb,
@@ -30,7 +30,7 @@ export type Tx = Pick<Db, Building | RunMethod> &
   }
 
 type TransactionOptions = {
-  run: Run
+  run: RunSql
   writes: () => number
   yieldIfDue: (() => Promise<void>) | undefined
 }

@@ -25,11 +25,13 @@ type WriteQueue = {
   /** Records the duration of the group that `next` started. */
   took(ms: number): void
   isEmpty(): boolean
-  /** When the next group begins at the latest: the time is over unless all requests are patient. */
+  /**
+   * When the next group begins at the latest. Only if all requests are patient, this time is not over yet.
+   */
   dueAt(): number
   /**
    * How many callers a group of light requests would have; undefined if the next group may not wait for
-   * more, because there are heavy requests, or such that run again.
+   * more, because there are heavy requests, or requests that run again.
    */
   callers(): number | undefined
   /** Removes and returns the requests that were queued at `instant` or before. */

@@ -6,7 +6,7 @@
  * process (the command line) with timers, never by blocking; writes that have waited too long fail.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
-// Not the global one: time that a test stops does not stop the writer.
+// This timer is not the global function: when a test stops the time, the writer goes on.
 import { setTimeout as later } from 'node:timers'
 import type { Counters } from '../../base/counters.ts'
 import type { Log } from '../../base/log.ts'
@@ -29,9 +29,9 @@ export type WriteOptions = {
    */
   heavyFor?: string | undefined
   /**
-   * How many callers wait for the write, asked before and after it runs; 1 if absent. For one closure that
-   * writes what many callers want: they are the load that paces commits (`createCommitPace`). Call
-   * `recountCallers` when there are more.
+   * How many callers wait for the write, asked before and after it runs; 1 if absent. Set it if the closure
+   * writes what many callers want: the number of callers paces commits (`createCommitPace`). Call
+   * `recountCallers` when there are more callers.
    */
   callers?: (() => number) | undefined
   /** How long the write may wait for the transaction of another one, so that both share a commit (ms); 0 if absent. */
@@ -41,9 +41,9 @@ export type WriteOptions = {
 export type WriteCounts = { committed: number; waiting: number }
 
 export type Writer = {
-  /** As `Store.write` (store.ts). */
+  /** Writes as `Store.write` does (store.ts). */
   write<T>(fn: (tx: Tx) => Promise<T>, options?: WriteOptions): Promise<T>
-  /** As `Store.recountCallers`. */
+  /** Counts the callers again, as `Store.recountCallers` does. */
   recountCallers(): void
   /** How many writes were committed so far, and how many wait for their commit. */
   counts(): WriteCounts
@@ -70,31 +70,31 @@ export type CommitPace = {
 }
 
 /** The longest time from the end of a group to the next one. */
-const PACE_MS = 5
-/** From this number of callers on, the pace of commits applies. */
+const COMMIT_PACE_MS = 5
+/** The pace of commits applies when at least this number of callers is known. */
 const MANY_CALLERS = 4
 /**
  * The share of the known callers that is enough: some callers were the server's own work, which comes at
  * any time.
  */
-const ENOUGH = 0.8
+const ENOUGH_CALLERS = 0.8
 
 export function createWriter(deps: Deps, pace: CommitPace = createCommitPace(now)): Writer {
   const { connection, counters, checkFiles, onCommit, onError } = deps
   const active = new AsyncLocalStorage<Transaction>()
-  /** A group has many callers, so it runs in the asynchronous context of none of them. */
+  /** A group has many callers, so it runs in none of their asynchronous contexts. */
   const inNoContext = AsyncLocalStorage.snapshot()
   const groups = createGroupRunner({ ...deps, active })
   const queue = createWriteQueue()
   const counts: WriteCounts = { committed: 0, waiting: 0 }
   let isStarted = false
   let closed: (() => void) | undefined
-  /** The next group waits for more callers. */
+  /** Set while the next group waits for more callers. */
   let pause: NodeJS.Timeout | undefined
-  /** All writes that wait are patient. */
+  /** Set while all waiting writes are patient. */
   let patience: NodeJS.Timeout | undefined
   let retryDelayMs = 1
-  /** Since when another process has held the lock. */
+  /** When this process first met the lock that another process still holds. */
   let busySince: number | undefined
 
   function write<T>(
@@ -248,9 +248,9 @@ export function createCommitPace(clock: () => number): CommitPace {
   return {
     ended(callers, waiting) {
       known = callers + waiting
-      endsAt = clock() + PACE_MS
+      endsAt = clock() + COMMIT_PACE_MS
     },
     waitMs: (callers) =>
-      known < MANY_CALLERS || callers >= known * ENOUGH ? 0 : Math.max(0, endsAt - clock()),
+      known < MANY_CALLERS || callers >= known * ENOUGH_CALLERS ? 0 : Math.max(0, endsAt - clock()),
   }
 }

@@ -3,7 +3,7 @@ import { describeError } from '../../base/errors.ts'
 import type { Log } from '../../base/log.ts'
 
 export type CronEntry = {
-  /** Unique among the entries. */
+  /** The name of the entry, unique among all entries. */
   name: string
   /** Five or six fields, in UTC. */
   schedule: string

@@ -18,8 +18,8 @@ export type DueKinds = {
 
 /**
  * These conditions are literals, because SQLite does not match parameters with the terms of an
- * index. A query that needs the partial index of unfinished jobs repeats the condition of the index
- * beside its own, narrower one: the planner does not derive one from the other.
+ * index. A query that needs the partial index of unfinished jobs repeats the condition of the index beside
+ * its own, narrower condition: the planner does not deduce the wider condition from the narrower.
  */
 const isWaiting = sql`state = 'waiting'`
 export const isActiveJob = sql`state = 'active'`
@@ -31,8 +31,8 @@ const hasNoneActive = sql`not exists (
     and other.state in ('waiting', 'active') and other.state = 'active')`
 
 /**
- * Whether a job goes first among the due jobs of its kind and project. A window function takes
- * twice as long.
+ * Whether a job is the first among the due jobs of its kind and project. A window function would take twice
+ * as long.
  */
 const isFirst = (now: number) => sql`not exists (
   select 1 from jobs as other

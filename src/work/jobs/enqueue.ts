@@ -4,7 +4,7 @@ import { parameter, statement } from '../../store/statement.ts'
 import type { Tx } from '../../store/write/transaction.ts'
 
 export type NewJob = {
-  /** A UUID if absent. */
+  /** The id of the job; a UUID if absent. */
   id?: string
   /** The name of the handler. */
   kind: string
@@ -18,7 +18,7 @@ export type NewJob = {
   uniqueKey?: string
   /** Smaller numbers go first; 0 if absent. */
   priority?: number
-  /** 10 if absent. */
+  /** The most attempts; 10 if absent. */
   maxAttempts?: number
 }
 

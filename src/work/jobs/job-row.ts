@@ -30,7 +30,7 @@ const MAX_ERROR_LENGTH = 2000
 const MAX_LOSSES = 5
 /** The delay after the second loss; each further loss doubles it. */
 const FIRST_REST_MS = MINUTE_MS
-/** Of a project and kind; older ones are deleted. */
+/** How many finished jobs of a project and kind are kept; older ones are deleted. */
 export const MAX_FINISHED_JOBS = { completed: 50, failed: 100 }
 /** SQLite allows `offset` only after `limit`. */
 const NO_LIMIT = Number.MAX_SAFE_INTEGER
@@ -59,7 +59,7 @@ export async function claimJobs(
 
 type JobClaim = {
   kinds: readonly string[]
-  /** False if absent. */
+  /** Whether a project runs one job of a kind at a time; false if absent. */
   onePerProject?: boolean
   limit: number
   now: number
@@ -98,19 +98,19 @@ export async function endLeases(tx: Tx, now: number): Promise<void> {
 
 /**
  * Deletes the unfinished ticks of kinds that this program does not have: an earlier version had another
- * name for the work, whose next tick comes by the new one. Call it only while no other process runs.
+ * name for the same work, and the next tick has the new name. Call it only while no other process runs.
  */
 export async function deleteForeignTicks(tx: Tx, kinds: readonly string[]): Promise<void> {
   const isTick = and(
     gte(jobs.uniqueKey, TICK_PREFIX),
     lt(jobs.uniqueKey, `${TICK_PREFIX}\u{10ffff}`),
   )
-  // As the index has it.
+  // The condition of the index.
   const isUnfinished = sql`unique_key is not null and state in ('waiting', 'active')`
   await tx.delete(jobs).where(and(isTick, isUnfinished, notInArray(jobs.kind, [...kinds])))
 }
 
-/** False when the lease is lost. */
+/** Extends the lease of a job. Returns false when the lease is lost. */
 export async function extendLease(tx: Tx, job: LeasedJob, leaseUntil: number): Promise<boolean> {
   return change(tx, job, { leaseUntil })
 }
@@ -147,7 +147,10 @@ export async function setPercent(tx: Tx, job: LeasedJob, percent: number): Promi
   return change(tx, job, { progress: Math.round(percent) })
 }
 
-/** As `setPercent`, once the work is durable: earlier attempts and losses no longer count. */
+/**
+ * Sets the percentage as `setPercent` does, once the work is durable: earlier attempts and losses no longer
+ * count.
+ */
 export async function recordAdvance(tx: Tx, job: LeasedJob, percent?: number): Promise<boolean> {
   const progress = percent === undefined ? sql`${jobs.progress}` : Math.round(percent)
   return change(tx, job, { progress, attempts: 1, losses: 0 })

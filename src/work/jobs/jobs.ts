@@ -56,8 +56,8 @@ export type JobsOptions = {
   /** How many jobs run at a time, without the kinds that have their own limit; 4 if absent. */
   concurrency?: number
   /**
-   * By kind: how many of its jobs run at a time, in slots that no other kind uses. A project runs
-   * one at a time.
+   * How many jobs of a kind run at a time, by kind, in slots that no other kind uses. A project runs one
+   * job of such a kind at a time.
    */
   limits?: Readonly<Record<string, number>>
   /** How long a job stays with a process that no longer renews its lease. */
@@ -76,9 +76,9 @@ type JobsState = Required<Omit<JobsOptions, 'cron' | 'counters'>> & {
 
 const DEFAULT_CONCURRENCY = 4
 const DEFAULT_LEASE_MS = MINUTE_MS
-/** After a write, and after a failure. */
+/** The wait before the next poll after a write, and after a failure. */
 const POLL_MS = 1000
-/** The longest wait between two looks, because the clock may jump. */
+/** The longest wait between two polls: the clock may jump. */
 const MAX_WAIT_MS = MINUTE_MS
 const DELETE_EXPIRED_EVERY_MS = HOUR_MS
 const COMPLETED_RETENTION_MS = 7 * DAY_MS

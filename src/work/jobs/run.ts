@@ -8,7 +8,7 @@ import { type ClaimedJob, completeJob, deleteSurplusJobs, failJob, setPercent } 
 
 export type RunningJob = {
   id: string
-  /** Proves in `saveProgress` that the job still belongs to this run. */
+  /** Identifies the lease, by which `saveProgress` checks that the job still belongs to this run. */
   leaseId: string
   kind: string
   projectId: string | null
@@ -57,7 +57,7 @@ export async function runJob(deps: Deps, job: ClaimedJob, signal: AbortSignal): 
   try {
     await record(deps, job, end)
   } catch (error) {
-    // The lease ends, and the job runs again.
+    // Nothing is recorded: the lease ends, and the job runs again.
     deps.log.error({ error: describeError(error), jobId: job.id }, 'a job could not be recorded')
   }
 }
@@ -86,7 +86,7 @@ async function attempt(deps: Deps, job: ClaimedJob, signal: AbortSignal): Promis
     const fields = { jobId: id, projectId: projectId ?? undefined }
     return { result: await withLogFields(fields, () => runFor(owner, work)) }
   } catch (error) {
-    // An interrupted job has not failed.
+    // A job that was interrupted has not failed.
     if (!signal.aborted) noteFailure(deps, job, error)
     return { error: reasonOf(error, projectId), isFinal: error instanceof FinalFailure }
   }

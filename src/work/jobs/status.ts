@@ -10,9 +10,9 @@ export type JobStatus = {
   id: string
   /** `delayed`: waiting for another attempt. */
   state: 'waiting' | 'active' | 'completed' | 'failed' | 'delayed'
-  /** From 0 to 100. */
+  /** The progress in percent, from 0 to 100. */
   progress: number
-  /** Null until the job is completed. */
+  /** The result of the job; null until the job is completed. */
   result: unknown
   /** The payload of the request. */
   data: unknown

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { newId } from '../../../src/store/ids.ts'
-import { RENDERING } from '../../../src/turns/rendering.ts'
+import { RENDERING_LIMITS } from '../../../src/turns/rendering.ts'
 import { NEVER_MS } from '../../patience.ts'
 import { useService } from '../service.ts'
 
@@ -40,11 +40,13 @@ describe('S31: requests that render', () => {
     })
     const refused = Promise.withResolvers<void>()
     const statuses: number[] = []
-    const asked = renders(AT_ONCE + RENDERING.waitingPerProject + REFUSED).map(async (answer) => {
-      const { status, headers } = await answer
-      statuses.push(headers.has('retry-after') === (status === 429) ? status : -status)
-      if (statuses.length === REFUSED) refused.resolve()
-    })
+    const asked = renders(AT_ONCE + RENDERING_LIMITS.waitingPerProject + REFUSED).map(
+      async (answer) => {
+        const { status, headers } = await answer
+        statuses.push(headers.has('retry-after') === (status === 429) ? status : -status)
+        if (statuses.length === REFUSED) refused.resolve()
+      },
+    )
     await Promise.all([refused.promise, begun.promise])
     assert.deepEqual(statuses, Array(REFUSED).fill(429))
     assert.equal(previews.mock.callCount(), AT_ONCE)
@@ -65,7 +67,7 @@ describe('S31: requests that render', () => {
     await Promise.all(asked)
     assert.deepEqual(
       statuses.slice(REFUSED),
-      Array(AT_ONCE + RENDERING.waitingPerProject).fill(200),
+      Array(AT_ONCE + RENDERING_LIMITS.waitingPerProject).fill(200),
     )
   })
 })

@@ -9,7 +9,7 @@ import { createPreviews } from '../../../src/outbound/composing/previews.ts'
 import { createThreadTasks } from '../../../src/outbound/composing/thread-tasks.ts'
 import type { Preview } from '../../../src/outbound/protocol.ts'
 import { runFor } from '../../../src/turns/owner.ts'
-import { RENDERING } from '../../../src/turns/rendering.ts'
+import { RENDERING_LIMITS } from '../../../src/turns/rendering.ts'
 import { fakeClient } from '../../turns/fake-client.ts'
 import { createFakeThreads, type FakeThread } from '../fake-threads.ts'
 
@@ -86,7 +86,7 @@ test('beyond 100 waiting requests of all projects, everybody is told to come bac
     preview(`p${index % 13}`, [`${index}`]).catch((error: unknown) => error),
   )
   await othersTurn()
-  assert.equal(tasks.waiting(), RENDERING.waiting)
+  assert.equal(tasks.waiting(), RENDERING_LIMITS.waiting)
   const refused = await preview('new', ['new']).catch((error: unknown) => error)
   assert.ok(refused instanceof AppError)
   assert.deepEqual([refused.status, refused.details?.retryAfter], [503, 2])

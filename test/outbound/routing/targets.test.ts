@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { orderTargets, type Target } from '../../../src/outbound/routing/targets.ts'
+import { orderTargets, type SmtpTarget } from '../../../src/outbound/routing/targets.ts'
 
 const both = { hasIpv4: true, hasIpv6: true }
 
-function target(preference: number, host: string, address: string): Target {
+function target(preference: number, host: string, address: string): SmtpTarget {
   return { preference, host, address }
 }
 
-function addresses(targets: Target[], families = both, random = Math.random): string[] {
+function addresses(targets: SmtpTarget[], families = both, random = Math.random): string[] {
   return orderTargets(targets, { families, random }).map(({ address }) => address)
 }
 
@@ -67,7 +67,7 @@ test('every order has each of the given addresses at most once', () => {
     { maxLength: 12 },
   )
   fc.assert(
-    fc.property(some, (targets: Target[]) => {
+    fc.property(some, (targets: SmtpTarget[]) => {
       const order = orderTargets(targets, { families: both, random: Math.random })
       assert.equal(order.length, Math.min(5, targets.length))
       assert.equal(new Set(order).size, order.length)

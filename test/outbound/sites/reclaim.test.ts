@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
+  type ConnectionHolder,
   chooseReclaim,
-  type Holder,
-  type Starving,
+  type StarvingSite,
 } from '../../../src/outbound/sites/starved-sites.ts'
 import { DEFAULT_TIMEOUTS } from '../../../src/outbound/smtp/commands.ts'
 
-const holder = (site: string, change: Partial<Holder> = {}): Holder => ({
+const holder = (site: string, change: Partial<ConnectionHolder> = {}): ConnectionHolder => ({
   site,
   connections: 1,
   isLowering: false,
@@ -17,8 +17,8 @@ const holder = (site: string, change: Partial<Holder> = {}): Holder => ({
   isSameServer: false,
   ...change,
 })
-const urgent: Starving = { since: 100_000, isUrgent: true, now: 100_000 }
-const bulk: Starving = { ...urgent, isUrgent: false }
+const urgent: StarvingSite = { since: 100_000, isUrgent: true, now: 100_000 }
+const bulk: StarvingSite = { ...urgent, isUrgent: false }
 const silentFor = (ms: number) => ({ silentSince: urgent.now - ms })
 
 test('the site with the most connections gives up one', () => {

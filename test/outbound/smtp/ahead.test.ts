@@ -1,7 +1,7 @@
 /** Envelopes that are written behind the previous message, in one write (RFC 2920 section 3.1). */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import type { Envelope } from '../../../src/outbound/smtp/commands.ts'
+import type { SmtpEnvelope } from '../../../src/outbound/smtp/commands.ts'
 import { openSession, type SessionOptions } from '../../../src/outbound/smtp/open-session.ts'
 import { createPatientHosts, type NextMessage } from '../../../src/outbound/smtp/session.ts'
 import {
@@ -51,7 +51,7 @@ async function sessionWith(
 }
 
 function to(recipient: string, message = text): NextMessage {
-  const envelope: Envelope = { reversePath: 'a@example.org', recipient, needsSmtputf8: false }
+  const envelope: SmtpEnvelope = { reversePath: 'a@example.org', recipient, needsSmtputf8: false }
   return { envelope, message }
 }
 

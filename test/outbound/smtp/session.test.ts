@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import type { Envelope } from '../../../src/outbound/smtp/commands.ts'
+import type { SmtpEnvelope } from '../../../src/outbound/smtp/commands.ts'
 import { openSession, type SessionOptions } from '../../../src/outbound/smtp/open-session.ts'
 import type { SendOptions } from '../../../src/outbound/smtp/session.ts'
 import { makeCertificate } from '../../fakes/certificate.ts'
@@ -33,7 +33,7 @@ async function sessionWith(
   assert.ok(opened.ok)
   t.after(() => opened.session.close())
   const { session } = opened
-  const send = async (input: Partial<Envelope> & SendOptions & { message?: string } = {}) => {
+  const send = async (input: Partial<SmtpEnvelope> & SendOptions & { message?: string } = {}) => {
     const { outcome, isStale } = await session.send(
       { ...envelope, ...input },
       input.message ?? message,

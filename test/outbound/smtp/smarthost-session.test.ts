@@ -5,7 +5,7 @@ import { type TestContext, test } from 'node:test'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
 import type { CurrentStep } from '../../../src/outbound/attempt.ts'
-import type { Envelope } from '../../../src/outbound/smtp/commands.ts'
+import type { SmtpEnvelope } from '../../../src/outbound/smtp/commands.ts'
 import type { SendOptions } from '../../../src/outbound/smtp/session.ts'
 import {
   type SmarthostOptions,
@@ -80,7 +80,7 @@ async function sessionWith(t: TestContext, port: number, options?: Partial<Smart
   assert.ok(opened.ok, JSON.stringify(opened))
   t.after(() => opened.session.close())
   const { session } = opened
-  const send = async (input: Partial<Envelope> & SendOptions & { message?: string } = {}) => {
+  const send = async (input: Partial<SmtpEnvelope> & SendOptions & { message?: string } = {}) => {
     const { outcome, isStale } = await session.send(
       { ...envelope, ...input },
       input.message ?? message,

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import { afterEach, test } from 'node:test'
 import { createComposedBytes } from '../../../src/outbound/composing/composer.ts'
 import type { PoolSettings, SmtpTask, ThreadSettings } from '../../../src/outbound/protocol.ts'
-import type { Target } from '../../../src/outbound/routing/targets.ts'
+import type { SmtpTarget } from '../../../src/outbound/routing/targets.ts'
 import type { SmtpSession } from '../../../src/outbound/smtp/session.ts'
 import type { ReadyMessage, Withdrawal } from '../../../src/outbound/thread/begun-tasks.ts'
 import { createConnector } from '../../../src/outbound/thread/connector.ts'
@@ -46,7 +46,7 @@ async function startSinks(
 }
 
 function poolFor(
-  targets: Target[],
+  targets: SmtpTarget[],
   port: number,
   changes: Partial<PoolSettings> = {},
 ): PoolSettings {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Worker } from 'node:worker_threads'
 import { AppError } from '../../../src/base/errors.ts'
-import { createReaders, MAX_WAITING, type Readers } from '../../../src/store/read/readers.ts'
+import { createReaders, MAX_WAITING_SCANS, type Readers } from '../../../src/store/read/readers.ts'
 import { createThread, type StoreThread } from '../../../src/store/read/thread.ts'
 import { goOn, runFor } from '../../../src/turns/owner.ts'
 import { fakeClient } from '../../turns/fake-client.ts'
@@ -129,7 +129,9 @@ test('jobs wait behind requests, but not forever', async () => {
 
 test('a request beyond the limit of waiting scans is refused, but no other project, job or command', async () => {
   const { readers, texts, endAll } = makeReaders(1)
-  const kept = Array.from({ length: MAX_WAITING + 1 }, (_, index) => ask(readers, 'a', `a${index}`))
+  const kept = Array.from({ length: MAX_WAITING_SCANS + 1 }, (_, index) =>
+    ask(readers, 'a', `a${index}`),
+  )
   await assert.rejects(ask(readers, 'a', 'refused'), (error) => {
     assert.ok(error instanceof AppError && error.code === 'RATE_LIMIT_EXCEEDED')
     return error.status === 429 && error.details?.retryAfter === 5
@@ -149,7 +151,7 @@ test('a request whose first scan was admitted is not refused later', async () =>
     await scan(readers, 'first')
     return scan(readers, 'second')
   })
-  const flood = Array.from({ length: MAX_WAITING + 1 }, (_, index) =>
+  const flood = Array.from({ length: MAX_WAITING_SCANS + 1 }, (_, index) =>
     ask(readers, 'a', `a${index}`),
   )
   const isRefused = assert.rejects(flood.at(-1) as Promise<unknown>, hasCode('RATE_LIMIT_EXCEEDED'))
@@ -161,7 +163,7 @@ test('a request whose first scan was admitted is not refused later', async () =>
 
 test('S29: a request that has changed something is not refused', async () => {
   const { readers, endAll } = makeReaders(1)
-  const flood = Array.from({ length: MAX_WAITING + 1 }, (_, index) =>
+  const flood = Array.from({ length: MAX_WAITING_SCANS + 1 }, (_, index) =>
     ask(readers, 'a', `a${index}`),
   )
   await assert.rejects(ask(readers, 'a', 'refused'), hasCode('RATE_LIMIT_EXCEEDED'))
@@ -176,7 +178,7 @@ test('S29: a request that has changed something is not refused', async () => {
 
 test('jobs and the system are never refused', async () => {
   const { readers, endAll } = makeReaders(1)
-  const many = Array.from({ length: MAX_WAITING + 10 }, (_, index) => [
+  const many = Array.from({ length: MAX_WAITING_SCANS + 10 }, (_, index) => [
     askAsJob(readers, 'a', `job ${index}`),
     scan(readers, `system ${index}`),
   ])
@@ -234,7 +236,7 @@ test('stop finishes running scans and refuses waiting and later ones', async () 
 
 test('a scan whose client has left is not run, and takes no room in the line', async () => {
   const { readers, texts, end, endAll } = makeReaders(1)
-  const clients = Array.from({ length: MAX_WAITING }, () => fakeClient())
+  const clients = Array.from({ length: MAX_WAITING_SCANS }, () => fakeClient())
   const running = ask(readers, 'a', 'running')
   const waiting = clients.map((client, index) =>
     runFor({ key: 'a', isJob: false, client }, () => scan(readers, `a${index}`)),

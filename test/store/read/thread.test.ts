@@ -5,11 +5,11 @@ import { Worker } from 'node:worker_threads'
 import Database from 'better-sqlite3'
 import { AppError } from '../../../src/base/errors.ts'
 import { createThread } from '../../../src/store/read/thread.ts'
-import type { Query } from '../../../src/store/read/thread-messages.ts'
+import type { ScanQuery } from '../../../src/store/read/thread-messages.ts'
 import { startThread } from '../../../src/threads/start.ts'
 import { makeDatabaseFolder } from '../test-store.ts'
 
-const query: Query = { kind: 'query', text: '', params: [], shape: 'rows' }
+const query: ScanQuery = { kind: 'query', text: '', params: [], shape: 'rows' }
 
 test('a thread starts with its first request and ends when it is stopped', async (t) => {
   const { path: file } = await makeDatabaseFolder(t)

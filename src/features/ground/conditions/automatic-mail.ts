@@ -1,7 +1,7 @@
 /**
- * Automatic mail: received mail of a machine, and mail beyond the limit of its sender (`isCapped`,
- * `receiving/limits.ts`), who may be a machine that does not say so. Workflows and filters pass over
- * automatic mail unless they ask for it.
+ * Automatic mail is mail that a machine sent, or that comes from a sender beyond its hourly limit
+ * (`isCapped`, `receiving/limits.ts`), because such a sender may be a machine that does not say so.
+ * Workflows and filters pass over automatic mail unless they ask for it.
  */
 import { jsonValue } from '../../../store/dialect.ts'
 import { type SQL, sql } from '../../../store/drizzle.ts'
@@ -9,7 +9,10 @@ import type { EventRow } from '../../../store/schema/events.ts'
 
 export const RECEIVED = 'email.received'
 
-/** `autoReply` is the mark in events from before `automatic` existed. */
+/**
+ * The fields of an event's data that mark automatic mail. Old events have `autoReply` in place of
+ * `automatic`.
+ */
 const MARKS = ['automatic', 'autoReply', 'isCapped']
 
 export function isAutomaticEvent({ name, data }: Pick<EventRow, 'name' | 'data'>): boolean {

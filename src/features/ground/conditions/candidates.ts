@@ -21,12 +21,12 @@ import type { ReferencedSegments } from './referenced-segments.ts'
 type Deps = Pick<Base, 'store'>
 type CandidateContext = { projectId: string; now: number; segments: ReferencedSegments }
 
-/** The rows that lead to contacts. */
+/** The rows of `table` for which `matches` is true; `contactId` is the contact of such a row. */
 type CandidateSource = { table: SQL; contactId: SQL; matches: SQL }
 
 /**
- * Each page of a list selects the candidates again. With more candidates, this would cost more than it
- * saves.
+ * The most candidates of one filter. Each page of a list selects the candidates again, so more of
+ * them would cost more than they save.
  */
 const MAX_LISTED = 2000
 const MAX_PROBES = 5
@@ -54,7 +54,8 @@ export async function findCandidates(
 }
 
 /**
- * Lists the filters that every matching contact satisfies, including those of segments' conditions.
+ * Lists the filters that every matching contact satisfies, including the filters of segments'
+ * conditions.
  */
 function* listRequired(condition: Condition, segments: ReferencedSegments): Generator<Filter> {
   const { logic, groups } = condition

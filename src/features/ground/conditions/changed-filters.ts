@@ -1,9 +1,9 @@
 /**
- * The filters of a condition that may select other contacts under the present rules than under those of
- * before. Each version of the rules adds one thing:
+ * Finds the filters of a condition that may select other contacts under the present rules of filters than
+ * under earlier rules. Each version of the rules made a change:
  *
- *   1   `contains` and `notContains` search lists, which were values without parts, and a value that cannot be
- *       judged (`data-fit.ts`) no longer fulfils what is negative
+ *   1   `contains` and `notContains` search the elements of lists, and a value that a filter cannot judge
+ *       (`data-fit.ts`) no longer matches a negative operator such as `notEquals`
  *   2   `email.received` means mail of a person, not of a machine (`automatic-mail.ts`)
  */
 
@@ -24,16 +24,17 @@ export const FILTER_RULES = 2
 type ChangedFilter = { field: string; operator: Operator }
 
 export type ChangedFilters = {
-  /** Each field and operator once. */
+  /** The filters whose result may differ; each pair of field and operator is there once. */
   filters: ChangedFilter[]
   /**
-   * An expression that is true for a row of `contacts` on which the earlier rules may decide differently.
+   * An SQL expression that is true for a row of `contacts` that the earlier rules may have judged
+   * otherwise.
    */
   isTouched: SQL
 }
 
 type FilterWalk = {
-  /** The number of the earlier rules. */
+  /** The version of the earlier rules. */
   rules: number
   segments: ReferencedSegments
   seen: Set<string>
@@ -41,8 +42,8 @@ type FilterWalk = {
 }
 
 /**
- * Returns undefined if `rules` and the present ones select the same contacts. Segments that are referred to
- * count.
+ * Compares the version `rules` of the rules with the present one. Returns undefined if both select
+ * the same contacts. Also looks at the conditions of referenced segments.
  */
 export function findChangedFilters(
   condition: Condition,
@@ -56,7 +57,7 @@ export function findChangedFilters(
   const filters = new Map(found.map(({ filter }) => [JSON.stringify(filter), filter]))
   return {
     filters: [...filters.values()],
-    // A scalar list of terms, because a chain of hundreds of OR would be too deep for SQLite.
+    // One list of terms for `in`, because a chain of hundreds of OR would be too deep for SQLite.
     isTouched: sql`1 in (${sql.join(touched, sql`, `)})`,
   }
 }

@@ -2,10 +2,10 @@
  * Compiles a condition to an SQL expression over the rows of `contacts`. Everything from outside is
  * a bound parameter: values, keys of data, names of events, ids.
  *
- * A filter that cannot judge a contact's value is neither true nor false (`data-fit.ts`), and so is a
- * condition whose result depends on this filter. `notMemberOfSegment` negates a whole condition: below
- * it, expressions are exact: 1, 0, or null for a value that cannot be judged. Elsewhere 0 and null both
- * mean no match, which is cheaper.
+ * A filter that cannot judge a contact's value is neither true nor false (`data-fit.ts`). Neither
+ * is a condition whose result depends on this filter. `notMemberOfSegment` negates a whole
+ * condition. The expressions below it are exact: 1, 0, or null for a value that cannot be judged.
+ * Elsewhere 0 and null both mean no match, which is cheaper.
  *
  * Cheap filters come first, because AND and OR stop early: columns, then data, then memberships,
  * then events. A referenced segment without member rows is replaced by its condition, whose filters
@@ -49,7 +49,8 @@ type ConditionInput = {
 const MAX_FILTERS_IN_ALL = 1_000
 const MAX_SEGMENT_DEPTH = 10
 /**
- * A limit of their own, so that no condition is refused because of filters that are compiled for answers.
+ * The most filters that are compiled to find contacts without an answer (`isMember`). They have a
+ * limit of their own, so that they never cause the refusal of a condition.
  */
 const MAX_FILTERS_OF_ANSWERS = 500
 
@@ -58,7 +59,7 @@ const COSTS = { email: 0.1, subscribed: 0.1, instant: 0.1, data: 1, segment: 2, 
 
 /**
  * Returns an expression that is 1 for a matching row of `contacts` (the table's name in the query),
- * and 0 for any other row, never null. Spans of time end now.
+ * and 0 for any other row, never null. Spans of time (`within`) end at the present time.
  * @throws AppError BAD_REQUEST for an unknown segment, also one that a segment refers to, a segment whose
  *   condition is damaged, a loop of segments, more than 1,000 filters including those of segments, or
  *   segments nested more than 10 deep
@@ -79,8 +80,8 @@ export async function compileCondition(
 }
 
 /**
- * Returns the names of segments below a negation that are judged by their member rows alone, because the
- * limits of answers do not allow asking for which contacts their conditions have no answer.
+ * Returns the names of negated segments that are judged by their member rows alone. Their
+ * conditions are too large or too deep to be compiled for the contacts without an answer as well.
  * @throws AppError as `compileCondition`
  */
 export async function findUnasked(
@@ -108,18 +109,18 @@ type Compiler = {
   segments: ReferencedSegments
   /** The number of filters compiled so far. */
   filters: number
-  /** The number of segments around the present filter. */
+  /** The number of segments that enclose the present filter. */
   depth: number
-  /** Whether the expression must tell 0 from null. */
+  /** Whether the expression must distinguish 0 from null. */
   isExact: boolean
   answersOf: (condition: Condition) => DataFit
   /**
    * The number of filters compiled to find the contacts for which segments with member rows have no answer.
    */
   asked: number
-  /** Whether such a filter is being compiled. */
+  /** Whether the present filter is compiled to find contacts without an answer. */
   isAnswering: boolean
-  /** The names, by id, of segments whose answers the limits do not allow to compile. */
+  /** The names, by id, of negated segments whose conditions are too large or too deep for this. */
   unasked: Map<string, string>
 }
 type Term = { expression: SQL; cost: number }
@@ -143,7 +144,10 @@ function join(operator: SQL, terms: Term[]): Term {
   return { expression: balance(operator, expressions), cost }
 }
 
-/** Joins as a balanced tree, because a chain of hundreds would be too deep for SQLite. */
+/**
+ * Joins the expressions as a balanced tree, because a chain of hundreds would be too deep for
+ * SQLite.
+ */
 function balance(operator: SQL, expressions: SQL[]): SQL {
   const [only = sql`false`] = expressions
   if (expressions.length < 2) return only

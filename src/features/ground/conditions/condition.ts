@@ -24,15 +24,15 @@ import { type Filter, parseFilter } from './filter.ts'
 
 export type Condition = { logic: Logic; groups: ConditionGroup[] }
 type Logic = 'AND' | 'OR'
-/** At least one filter or a nested condition. */
+/** A group has at least one filter or a nested condition. */
 export type ConditionGroup = { filters: Filter[]; conditions?: Condition }
 
 export type ConditionReferences = {
-  /** Keys of contact data. */
+  /** The used keys of contact data. */
   keys: string[]
-  /** Columns of contacts: `email`, `subscribed`, `createdAt`, `updatedAt`. */
+  /** The used columns of contacts: `email`, `subscribed`, `createdAt`, `updatedAt`. */
   columns: string[]
-  /** Names of events as stored: `email.open` for the field `email.opened`. */
+  /** The names of the used events as stored: `email.open` for the field `email.opened`. */
   events: string[]
   /** Ids of segments. */
   segments: string[]
@@ -68,8 +68,8 @@ export function parseConditionText(text: string, at: string): Condition {
 }
 
 /**
- * Reads a condition that is stored. A damaged one selects nobody: it is refused, not guessed.
- * @param of what has the condition, for the message: `The segment "VIP"`
+ * Reads a stored condition. A damaged condition is refused, so it selects no contact by accident.
+ * @param of the owner of the condition, for the message: `The segment "VIP"`
  * @throws AppError BAD_REQUEST
  */
 export function readStoredCondition(stored: unknown, of: string): Condition {
@@ -84,7 +84,7 @@ export function readStoredCondition(stored: unknown, of: string): Condition {
   }
 }
 
-/** Lists the fields, events and segments that a condition refers to, each once. */
+/** Lists the fields, events, segments and campaigns that a condition refers to, each once. */
 export function listReferences(condition: Condition): ConditionReferences {
   const keys = new Set<string>()
   const columns = new Set<string>()
@@ -110,7 +110,7 @@ export function listReferences(condition: Condition): ConditionReferences {
   }
 }
 
-/** Lists the filters of all levels. What is damaged in a stored condition is left out. */
+/** Lists the filters of all levels. Skips the damaged parts of a stored condition. */
 export function* listFilters({ groups }: Condition): Generator<Filter> {
   if (!Array.isArray(groups)) return
   for (const group of groups as (Partial<ConditionGroup> | null)[]) {

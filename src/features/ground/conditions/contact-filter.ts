@@ -18,7 +18,7 @@ type InstantFilter = {
   column: 'createdAt' | 'updatedAt'
   operator: OperatorOf<'instant'>
   value: unknown
-  /** The start of the span of `within` and `olderThan`. */
+  /** Where the span of `within` and `olderThan` begins (epoch ms). */
   since: number
 }
 
@@ -26,13 +26,19 @@ type EventFilter = {
   /** The stored name of the event. Only final bounces count, and only received mail of a person. */
   name: string
   operator: OperatorOf<'event'>
-  /** The start of the span, for operators with one. */
+  /** Where the span begins (epoch ms), for operators with a span. */
   since: number
-  /** Counts only events of the email that this campaign sent to the contact: one email at most. */
+  /**
+   * Counts only events of the email that this campaign sent to the contact; there is at most one
+   * such email.
+   */
   campaignId?: string | undefined
 }
 
-/** Ignores letter case. `value`: a text, or a list of texts for `in` and `notIn`. */
+/**
+ * Compiles a filter on the address; letter case does not matter. `value`: a text, or a list of
+ * texts for `in` and `notIn`.
+ */
 export function compileAddressFilter(operator: OperatorOf<'email'>, value: unknown): SQL {
   if (operator === 'in') return sql`${contacts.address} in ${listOf(normalizeAddresses(value))}`
   if (operator === 'notIn') {
@@ -92,7 +98,8 @@ export function normalizeAddresses(values: unknown): string[] {
 }
 
 /**
- * Returns an expression that is 1 or 0 (or null for `triggeredOlderThan`) for a row of `contacts`.
+ * Returns an SQL expression that is 1 or 0 for a row of `contacts`; for `triggeredOlderThan` it may
+ * be null.
  */
 export function compileEventFilter({ name, operator, since, campaignId }: EventFilter): SQL {
   const happened = sql`from ${events} where ${events.contactId} = ${contacts.id}
@@ -118,7 +125,7 @@ function isOnDay(at: (typeof contacts)['createdAt' | 'updatedAt'], instant: numb
   return sql`(${at} >= ${from} and ${at} < ${from + DAY_MS})`
 }
 
-/** Lower case and NFC, like stored addresses. */
+/** Changes text to lower case and NFC, like stored addresses. */
 function normalizeAddressPart(text: string): string {
   return normalize(normalize(text).toLowerCase())
 }

@@ -25,11 +25,11 @@ type DataFilter = {
   key: string
   operator: OperatorOf<'data'>
   value: unknown
-  /** The start of the span of `within` and `olderThan`. */
+  /** Where the span of `within` and `olderThan` begins (epoch ms). */
   since: number
 }
 
-/** Characters of `2026-01-31`. */
+/** The number of characters of `2026-01-31`. */
 const DAY_LENGTH = 10
 
 type DataField = { key: string; value: SQL; type: SQL }
@@ -102,7 +102,7 @@ function isLikeJson(text: string): boolean {
   return text.startsWith('[') || text.startsWith('{')
 }
 
-/** SQLite returns true and false as 1 and 0. */
+/** The type is compared as well for 0 and 1, because SQLite returns true and false as 1 and 0. */
 function equalsNumber(field: DataField, value: number): SQL {
   const isEqual = sql`${field.value} = ${jsonNumber(value)}`
   return value === 0 || value === 1 ? sql`(${isEqual} and ${isNumber(field)})` : sql`(${isEqual})`
@@ -113,8 +113,10 @@ function isOnDay({ value }: DataField, day: string): SQL {
 }
 
 /**
- * Most values lack the part, so a search in the text of the value comes first; the text of a list is its
- * JSON. A part with characters that JSON escapes is spelled otherwise there, so its type is asked first.
+ * Whether a text contains the part, or a list has the part as an element. Most values lack the
+ * part, so the cheap search in the value's text comes first (the text of a list is its JSON). A
+ * part with characters that JSON escapes looks different in JSON, so the type of the value is
+ * compared first.
  */
 function hasPart(field: DataField, part: unknown): SQL {
   const text = String(part)
@@ -126,7 +128,9 @@ function hasPart(field: DataField, part: unknown): SQL {
     : sql`(case ${field.type} when 'text' then ${isText} when 'array' then ${isElement} end)`
 }
 
-/** Whether a scalar equals one of the values, by their types; a date is any time of its day. */
+/**
+ * Whether a scalar equals one of the values and has its type. A date equals every time of its day.
+ */
 function isOneOf(field: DataField, values: readonly unknown[]): SQL {
   const { texts, days, numbers, booleans } = sortValues(values)
   const terms = [
@@ -146,7 +150,10 @@ function isOneOf(field: DataField, values: readonly unknown[]): SQL {
   return sql.join(terms, sql` or `)
 }
 
-/** Lists come last: their JSON never equals a value. */
+/**
+ * Whether a list has one of the values. Use it as the last term: the JSON of a list never equals a
+ * value.
+ */
 function isListWithOneOf(field: DataField, values: readonly unknown[]): SQL {
   return sql`(${field.type} = 'array' and ${hasElement(field, values)})`
 }
@@ -165,7 +172,7 @@ function hasElement({ key }: DataField, values: readonly unknown[]): SQL {
   return sql`exists (select 1 from ${eachElement(contacts.data, key)} where ${isOne})`
 }
 
-/** `strings`: all texts. `days`: the UTC days of the texts that are dates. */
+/** Sorts values by type. `strings`: all texts. `days`: the UTC days of the texts that are dates. */
 function sortValues(values: readonly unknown[]) {
   const strings = values.filter((value) => typeof value === 'string')
   const dates = strings.map((text) => parseDataDate(text))

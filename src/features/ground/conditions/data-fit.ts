@@ -1,12 +1,12 @@
 /**
- * Which values of contact data a filter cannot judge, because their type does not fit the operator. Such a
- * contact matches neither the filter nor its opposite, nor anything that negates a condition with the
- * filter.
+ * Finds the values of contact data that a filter cannot judge, because their type does not fit the operator.
+ * A contact with such a value matches neither the filter nor its opposite, nor the negation of a condition
+ * with the filter. The operators cannot judge these values:
  *
  *   equals, notEquals           lists and objects
  *   in, notIn                   objects
  *   contains, notContains       numbers, booleans and objects
- *   greaterThan, lessThan, …    all but numbers for a number, all but texts for a text
+ *   greaterThan, lessThan, …    beside a number all but numbers, beside a text all but texts
  *   within, olderThan           what does not have the shape of a date
  */
 import type { OperatorOf } from '../../../records/operators.ts'
@@ -30,9 +30,9 @@ const STORED_TYPES: Readonly<Record<DataType, readonly string[]>> = {
 type JudgedData = { key: string; operator: OperatorOf<'data'>; value: unknown }
 
 /**
- * `mayLack`: a filter of the condition may meet a value that it cannot judge, also by way of segments. `filters`:
- * the number of filters that are compiled to find such contacts, with the filters of segments. `depth`: the
- * segments around the innermost filter.
+ * `mayLack`: a filter of the condition, or of a segment in it, may meet a value that it cannot
+ * judge. `filters`: how many filters must be compiled to find the contacts with such values, those
+ * of segments included. `depth`: how many segments enclose the innermost filter.
  */
 export type DataFit = { mayLack: boolean; filters: number; depth: number }
 
@@ -64,8 +64,8 @@ export function unfitTypes({ operator, value }: Omit<JudgedData, 'key'>): readon
 }
 
 /**
- * Returns an expression that is 1 for a row of `contacts` whose value the filter cannot judge, else 0 or
- * null; undefined if the filter can judge every value.
+ * Returns an SQL expression that is 1 for a row of `contacts` whose value the filter cannot judge,
+ * else 0 or null; undefined if the filter can judge every value.
  */
 export function isUnfit({ key, ...judged }: JudgedData): SQL | undefined {
   const { operator } = judged
@@ -82,7 +82,10 @@ export function isUnfit({ key, ...judged }: JudgedData): SQL | undefined {
   return sql`${type} in (${names})`
 }
 
-/** Returns a function that looks at each segment once. The segments have no loops. */
+/**
+ * Returns a function that tells how conditions fit the data. The function visits each segment once;
+ * the segments have no loops.
+ */
 export function createDataFit(segments: ReferencedSegments): (condition: Condition) => DataFit {
   const known = new Map<string, DataFit>()
 

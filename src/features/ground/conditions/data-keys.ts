@@ -1,9 +1,13 @@
-/** The keys that the contacts of a project have, for hints on misspelt names. */
+/**
+ * Lists the keys that the contacts of a project have in their data, for hints on misspelt names.
+ */
 import { sql } from '../../../store/drizzle.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 
-/** Further keys are not compared: a comparison takes time in proportion to their number. */
+/**
+ * The most keys that are compared, because a comparison takes time in proportion to their number.
+ */
 export const MAX_KEYS = 500
 
 const listKeys = statement<{ key: string }>(
@@ -11,7 +15,7 @@ const listKeys = statement<{ key: string }>(
     where project_id = ${parameter('projectId')} and contacts > 0 order by key limit ${parameter('limit')}`,
 )
 
-/** Keys of the data of contacts for hints: at most 500, without those that no contact has any more. */
+/** Lists at most 500 keys of contact data for hints, without keys that no contact has any more. */
 export async function listDataKeys(
   queries: Pick<Tx, 'list'>,
   projectId: string,

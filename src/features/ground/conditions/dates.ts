@@ -1,4 +1,4 @@
-/** Dates in conditions. */
+/** Reads and writes the dates of contact data, for conditions. */
 import { DAY_MS, parseInstant } from '../../../base/clock.ts'
 
 /**
@@ -14,7 +14,7 @@ export function startOfUtcDay(instant: number): number {
   return Math.floor(instant / DAY_MS) * DAY_MS
 }
 
-/** `2026-01-31` */
+/** Formats the UTC day of an instant: `2026-01-31`. */
 export function dayOf(instant: number): string {
   return toText(instant).slice(0, 10)
 }

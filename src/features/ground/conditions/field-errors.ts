@@ -7,7 +7,7 @@ import { type Effort, findNearest } from '../../../config/layers/closest.ts'
 export type AddError = (key: string, code: string, message: string) => void
 export type JsonObject = Record<string, unknown>
 
-/** The maximum number of errors for a condition. */
+/** The most errors that are reported for a condition. */
 const MAX_ERRORS = 20
 const MAX_SHOWN = 60
 
@@ -46,15 +46,15 @@ export function shortenForError(text: string): string {
   return text.length <= MAX_SHOWN ? text : `${text.slice(0, MAX_SHOWN)}…`
 }
 
-/** Returns ` Did you mean "equals"?` when a name is similar, or an empty text. */
+/** Returns ` Did you mean "equals"?` when a name is similar, else an empty text. */
 export function suggest(text: string, names: readonly string[], effort?: Effort): string {
   const best = nearestName(text, names, effort)
   return best === undefined ? '' : ` Did you mean "${best}"?`
 }
 
 /**
- * Returns the most similar name, ignoring letter case; undefined if none is similar. `effort`: what all names
- * of a request share.
+ * Returns the most similar name, ignoring letter case; undefined if none is similar. `effort`: the
+ * bound on the work for all comparisons of a request.
  */
 export function nearestName(
   text: string,

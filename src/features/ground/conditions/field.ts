@@ -18,11 +18,16 @@ export type ConditionField =
   | { kind: 'subscribed' }
   | { kind: 'instant'; column: 'createdAt' | 'updatedAt' }
   | { kind: 'data'; key: string }
-  /** `name`: as stored. `campaignId`: only what happened to the campaign's email. */
+  /**
+   * `name`: the stored name of the event. `campaignId`: counts only events of this campaign's
+   * email.
+   */
   | { kind: 'event'; name: string; campaignId?: string }
   | { kind: 'segment'; id: string }
 
-/** What happened to an email, by the names of conditions, and the events under which it is stored. */
+/**
+ * The stored name of an event by its name in conditions, for all events of an email that was sent.
+ */
 export const MAIL_ACTIVITIES: ReadonlyMap<string, string> = new Map([
   ['email.sent', 'email.sent'],
   ['email.delivered', 'email.delivery'],
@@ -52,7 +57,7 @@ export function parseField({
   return { ...parsed, campaignId }
 }
 
-/** Whether the emails of campaigns have the event. */
+/** Whether the stored event is one that an email of a campaign can have. */
 export function isMailActivity(name: string): boolean {
   return STORED_ACTIVITIES.has(name)
 }
@@ -109,12 +114,13 @@ type Grammar = {
   forms: readonly string[]
   columns: readonly string[]
   prefixes: readonly string[]
-  /** Whether the name may be meant as a key of the data. */
+  /** Whether the name may be a key of contact data whose prefix is missing. */
   isData: boolean
 }
 
 /**
- * Lists the known fields, and suggests the field that was probably meant; for conditions and workflows.
+ * Writes the error for an unknown field: lists the known fields, and suggests the field that was
+ * probably meant. For conditions and workflows.
  */
 export function explainUnknown(
   field: string,

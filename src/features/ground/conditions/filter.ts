@@ -45,13 +45,13 @@ export type Filter = {
 const KEYS = ['field', 'operator', 'value', 'unit', 'campaignId']
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
-/** Characters of a field's name, and of a text to compare with. */
+/** The most characters in the name of a field, and in a text to compare with. */
 const MAX_TEXT_LENGTH = 1000
 const MAX_SPAN_DAYS = 36_500
 
 /**
- * Parses a filter; drops a value or a unit that has no meaning. Passes errors to `addError` and then
- * returns undefined. A stored filter may name an event that cannot occur.
+ * Parses a filter. A value or a unit that the operator does not use is dropped. Passes errors to
+ * `addError` and then returns undefined. A stored filter may name an event that cannot occur.
  */
 export function parseFilter(
   addError: AddError,
@@ -154,7 +154,7 @@ function readOperand(
   }
   if (takesSpan(operator)) return readSpan(addError, fields)
   if (takesList(operator)) return readList(addError, { parsedField, values: value })
-  // Forms of web pages send texts. Whatever is not true counts as false.
+  // Web forms send texts. Any value but true and "true" counts as false.
   if (parsedField.kind === 'subscribed') return { value: value === true || value === 'true' }
   const isRight = checkValue(addError, { parsedField, operator, value })
   return isRight ? { value } : undefined
@@ -252,7 +252,8 @@ function isText(addError: AddError, key: string, text: string): boolean {
     addError(key, 'too_big', tooLongText(MAX_TEXT_LENGTH))
     return false
   }
-  // A lone surrogate is not a character, and SQLite reads a key only up to its first NUL.
+  // Refuses lone surrogates, which are no characters, and NUL in a field: SQLite reads a key only
+  // up to NUL.
   if (text.isWellFormed() && !(key === 'field' && text.includes('\0'))) return true
   addError(key, 'invalid_string', 'Contains an invalid character')
   return false

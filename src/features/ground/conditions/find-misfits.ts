@@ -1,6 +1,7 @@
 /**
- * What the author of a condition may not expect: filters that cannot judge the values of some contacts,
- * lists that are searched by element, fields and events that nobody has, mail that does not count.
+ * Finds what may surprise the author of a condition: filters that cannot judge the values of some
+ * contacts, lists that are searched by element, fields and events that no contact has, mail that
+ * does not count.
  */
 import { formatInstant, parseZoneless } from '../../../base/clock.ts'
 import type { MessageFinding } from '../../../formats/compose/message-findings.ts'
@@ -26,7 +27,8 @@ type MisfitsInput = { projectId: string; condition: Condition; ofSegmentId?: str
 type Misfits = { filter: Filter; unfit: number; lists: number }
 
 /**
- * The most filters on data that are counted (in one walk over the contacts), and the most names looked up.
+ * The most filters on data for which contacts are counted (in one walk over the contacts). Also the
+ * most names that are looked up.
  */
 const MAX_FILTERS = 20
 const LISTS_ARE_VALUES: readonly string[] = ['contains', 'notContains', 'in', 'notIn']
@@ -63,7 +65,10 @@ export async function findMisfits(deps: Deps, input: MisfitsInput): Promise<Mess
   ]
 }
 
-/** A value without a time is no finding: the operators on days say that a day is a day of UTC. */
+/**
+ * Reports times without a zone. A date without a time is no finding, because operators on days use
+ * UTC days.
+ */
 function findZoneless(filter: Filter): MessageFinding[] {
   const { value } = filter
   if (parseField(filter)?.kind !== 'instant' || typeof value !== 'string') return []

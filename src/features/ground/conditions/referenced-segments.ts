@@ -17,7 +17,9 @@ export type ReferencedSegment = {
   hasMembers: boolean
   /** Undefined for a STATIC segment. */
   condition: Condition | undefined
-  /** The version of the rules by which its members were last computed (`changed-filters.ts`). */
+  /**
+   * The version of the filter rules by which the members were last computed (`changed-filters.ts`).
+   */
   filterRules: number
 }
 

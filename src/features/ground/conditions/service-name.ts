@@ -1,14 +1,14 @@
 /**
- * Only the service makes events below `email.`, so a name there that the service does not know never
- * occurs: a trigger, a wait or a condition that names it is a misspelling. Below the other beginnings
- * (`contact.created`) projects may have events of their own.
+ * Finds misspelt names of events of the service. Only the service makes events below `email.`, so a
+ * trigger, a wait or a condition with an unknown name below `email.` waits for an event that never
+ * occurs. Below other prefixes (`contact.created`) projects may have events of their own.
  */
 import { MAIL_ACTIVITIES } from './field.ts'
 import { shortenForError, suggest } from './field-errors.ts'
 
 const PREFIX = 'email.'
 
-/** Every spelling of every event below the prefix. */
+/** All names of events below `email.`: those of conditions and the stored ones. */
 const NAMES: readonly string[] = [
   ...new Set([
     ...[...MAIL_ACTIVITIES.keys(), ...MAIL_ACTIVITIES.values()],

@@ -1,4 +1,7 @@
-/** Fields of contacts that filters ask for and no contact has, each with the one that was probably meant. */
+/**
+ * Finds fields that filters name although no contact has them, each with the field that was
+ * probably meant.
+ */
 import { newEffort } from '../../../config/layers/closest.ts'
 import { sql } from '../../../store/drizzle.ts'
 import { parameter, statement } from '../../../store/statement.ts'
@@ -9,15 +12,15 @@ import { nearestName, shortenForError } from './field-errors.ts'
 import type { Filter } from './filter.ts'
 
 type UnknownField = {
-  /** `data.City`, shortened. */
+  /** The field as the filter names it, shortened: `data.City`. */
   name: string
-  /** Whom its filter selects. */
+  /** Which contacts the filter on this field selects. */
   effect: 'nobody' | 'everybody'
-  /** `data.city` */
+  /** The field that was probably meant: `data.city`. */
   meant: string | undefined
 }
 
-/** Further fields are not looked up. */
+/** The most fields that are looked up. */
 const MAX_FIELDS = 20
 
 const findKey = statement<{ found: number }>(

@@ -18,10 +18,13 @@ export type NewEvent = {
   name: string
   contactId: string | null
   emailId: string | null
-  /** Any JSON for a client's event. */
+  /** The data of the event; any JSON for an event of a client. */
   data: unknown
   at: number
-  /** For an event that an execution of a workflow made: how many executions led to it. */
+  /**
+   * For an event that an execution of a workflow made: how many executions, one after the other,
+   * led to the event.
+   */
   depth?: number | undefined
 }
 
@@ -38,7 +41,10 @@ const insertEvent = statement((db) =>
   }),
 )
 
-/** `rows`: lists of an event's id, a contact's id and the depth. */
+/**
+ * Inserts one event for each contact. `rows`: a list of [id of the event, id of the contact,
+ * depth].
+ */
 const insertForContacts = statement(
   () => sql`insert into events (id, project_id, name, contact_id, data, created_at, depth)
     select ${jsonItem(sql`row.value`, 0)}, ${parameter('projectId')}, ${parameter('name')},
@@ -62,8 +68,8 @@ export async function appendEvents(tx: Tx, events: readonly NewEvent[]): Promise
 }
 
 /**
- * Appends one event for many contacts, in a third of the time; `seq` follows their order. `depths`: by
- * contact, for events that an execution led to.
+ * Appends one event for many contacts, in a third of the time of `appendEvents`; `seq` follows
+ * their order. `depths`: the depth of the event by contact, for events that an execution led to.
  */
 export async function appendForContacts(
   tx: Tx,

@@ -35,7 +35,7 @@ export async function readEventContexts(
   }
 }
 
-/** Events of clients may name an email, too; their data stays as it is. */
+/** An event of a client may name an email, but its data are not those of an email's event. */
 function isOfEmail({ name, emailId }: ContextEvent): boolean {
   return emailId !== null && name.startsWith('email.')
 }

@@ -7,7 +7,7 @@ import { type EventCursor, type EventScope, partsOf, spanOf } from './select-pag
 
 type Deps = Pick<Base, 'store' | 'listTotals'>
 
-/** Names whose few events one query counts together. */
+/** How many names one query counts together, if each name has few events. */
 const NAMES_PER_QUERY = 10
 
 export async function countEventsOf(deps: Deps, scope: EventScope): Promise<RowCount> {
@@ -38,7 +38,10 @@ function countSource(
   })
 }
 
-/** A name that has more than its share of a stretch is counted for itself. */
+/**
+ * Counts the events of each name. A name with too many events for the common query has a count of
+ * its own.
+ */
 async function countNamed(
   deps: Deps,
   scope: EventScope,
@@ -57,7 +60,7 @@ async function countNamed(
   return counts
 }
 
-/** How many events each name has, up to `share`. */
+/** Selects the number of events of each name; stops counting a name at `share`. */
 function selectFew(scope: EventScope, names: readonly string[], share: number): SQL {
   return sql`select value as name, (select count(*) from (select 1 from events ${ofNames(scope)}
     and name = value${spanOf(scope)} limit ${share})) as count from ${eachOf([...names])}`

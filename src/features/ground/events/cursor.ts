@@ -16,9 +16,9 @@ import type { EventCursor } from './select-page.ts'
 import { isListed } from './unlisted.ts'
 
 /**
- * Events have no index by id. An id contains the time at which it was made. This is usually the
- * time of the event, and rarely earlier by more than `SLACK_MS`. The event is among the newest up
- * to that time.
+ * Events have no index by id, but an id contains the time at which it was made. The time of the
+ * event is usually the same, and rarely more than `SLACK_MS` later. So the event is among the
+ * newest events up to the time in the id plus `SLACK_MS`.
  */
 const SLACK_MS = MINUTE_MS
 const MAX_SCANNED = 10_000
@@ -62,7 +62,7 @@ export async function findEventCursor(
     const [at, seq] = unsealCursor(deps, 'events', cursor) as [number, number]
     return { at, seq }
   }
-  // Only ids of version 7 have a time.
+  // Only UUIDs of version 7 contain a time.
   if (cursor[14] !== '7') throw unknownCursor()
   const until = idTime(cursor) + SLACK_MS
   const found = await deps.store.scan.find(findCursorById, { projectId, until, id: cursor })

@@ -11,22 +11,22 @@ import type { Tx } from '../../../store/write/transaction.ts'
 import { loadProgress, saveProgress } from '../../../work/jobs/progress.ts'
 import type { RunningJob } from '../../../work/jobs/run.ts'
 import { findJobStatus, type JobStatus } from '../../../work/jobs/status.ts'
-import { type Pace, sweep } from '../../../work/sweep.ts'
+import { type SweepPace, sweep } from '../../../work/sweep.ts'
 import type { Base } from '../base.ts'
 import { enqueueForProject } from '../enqueue-for-project.ts'
 import { isUsed, kindOfUser } from '../references/registry.ts'
 import { isReservedEvent } from './reserved.ts'
 import { countEvents, type EventKey, findEventReferences } from './usage.ts'
 
-/** `last`: the newest `seq` at the time of the request. */
+/** `last`: the newest `seq` when the deletion was requested. */
 type DeletionPayload = EventKey & { last: number; total: number }
 type EventDeletionProgress = { deletedCount: number }
 type Deps = Pick<Base, 'store' | 'now'>
 
 const KIND = 'delete-events'
-/** Events that are deleted while the caller waits: about 10 ms. */
+/** The most events that are deleted while the caller waits: about 10 ms. */
 const MAX_AT_ONCE = 500
-const PACE: Pace = { first: 100, max: 1_000, batchMs: 4, rest: { times: 2 } }
+const PACE: SweepPace = { first: 100, max: 1_000, batchMs: 4, rest: { times: 2 } }
 
 const findNewestSeq = statement<{ last: number | null }>(
   () => sql`select max(seq) as last from events`,

@@ -25,7 +25,7 @@ const OF_PERSONS: ReadonlySet<string> = new Set([
   'email.received',
 ])
 
-/** The reason of an unsubscription that no person asked for. */
+/** The reason of an unsubscription that a bounce caused, and no person. */
 const OF_BOUNCE = 'bounce'
 
 const listDepths = statement<{ emailId: string; depth: number }>(
@@ -34,7 +34,10 @@ const listDepths = statement<{ emailId: string; depth: number }>(
     where emails.id in ${listOf(parameter('ids'))}`,
 )
 
-/** Whether events of this name happen without a person: then the email's execution led to them. */
+/**
+ * Whether events of this name happen without a person. The depth of such an event is that of its
+ * email.
+ */
 export function isOfMail(name: string): boolean {
   return name.startsWith('email.') && !OF_PERSONS.has(name)
 }
@@ -51,8 +54,8 @@ export async function readEventDepths(
 }
 
 /**
- * Returns, by id of an email, the depth of the events that follow from it; only emails of executions are
- * there.
+ * Returns, by id of an email, the depth of events that follow from it. Only emails that executions
+ * made are in the map.
  */
 export async function depthsOfEmails(
   queries: Pick<Tx, 'list'>,

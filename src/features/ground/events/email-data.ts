@@ -41,7 +41,9 @@ export const eventEmailColumns = {
   complainedAt: emails.complainedAt,
 } satisfies Record<keyof EventEmail, unknown>
 
-/** `email.subject`: as rendered, if the caller has it. */
+/**
+ * Makes the data of an email's event. `email.subject`: the rendered subject, if the caller has it.
+ */
 export function emailEventData(
   { name, data }: Pick<EventRow, 'name' | 'data'>,
   email: EventEmail,
@@ -76,7 +78,7 @@ function instants(
     case 'email.click':
       return { clickedAt: formatOptionalInstant(email.clickedAt) }
     case 'email.bounce':
-      // A delay is an `email.bounce` event, too, but the email has not bounced.
+      // A delay is stored as `email.bounce` too, but a delayed email has not bounced.
       if (data?.transientBounce === true) return {}
       return { bouncedAt: formatOptionalInstant(email.bouncedAt) }
     case 'email.complaint':

@@ -24,8 +24,8 @@ const listCursors = statement((db) =>
 )
 
 /**
- * `cursors`: pairs of a name and a number. Without `where true`, SQLite would read `on conflict` as the
- * `on` of a join.
+ * Saves cursors: `cursors` is a list of [name, number]. Without `where true`, SQLite would read `on
+ * conflict` as the `on` of a join.
  */
 const saveCursors = statement(
   () => sql`insert into event_followers (name, seq, updated_at)
@@ -47,7 +47,9 @@ export function followedRows<Row>(
   }
 }
 
-/** The number of the newest row, rows of this transaction included; 0 before the first row. */
+/**
+ * Returns the number of the newest row, rows of this transaction included; 0 before the first row.
+ */
 export async function newestSeq(tx: Pick<Tx, 'find'>, table: FollowedTable): Promise<number> {
   return (await tx.find(NEWEST[table]))?.seq ?? 0
 }

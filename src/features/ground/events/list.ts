@@ -23,7 +23,7 @@ import { toEventRecord } from './view.ts'
 
 type EventQuery = {
   projectId: string
-  /** The maximum number of events. */
+  /** The most events of the page. */
   limit: number
   /** The stored name of the events, or an alias. */
   name?: string | undefined
@@ -36,7 +36,9 @@ type SizedEvent = EventCursor & { bytes: number }
 
 const EMAIL_NAMES = Object.keys(eventEmailColumns) as (keyof EventEmail)[]
 
-/** Flat, because nested columns are decoded ten times slower. */
+/**
+ * The columns of emails under flat names, because drizzle decodes nested columns ten times slower.
+ */
 const emailColumns = Object.fromEntries(
   EMAIL_NAMES.map((name) => [`email.${name}`, eventEmailColumns[name]]),
 ) as { [Name in keyof EventEmail as `email.${Name}`]: (typeof eventEmailColumns)[Name] }
@@ -118,7 +120,10 @@ function listSizedEvents({ store }: Deps, scope: EventScope, limit: number): Pro
   return store.scan.all<SizedEvent>(selectSizedEvents(scope, limit))
 }
 
-/** Sizes come from the heads of rows; the texts themselves are not read. */
+/**
+ * Selects the events of a page with their sizes. SQLite knows a size from the head of the row and
+ * does not read the text.
+ */
 export function selectSizedEvents(scope: EventScope, limit: number) {
   return sql`select page.seq, page.created_at as at,
       coalesce(${octets(sql`events.data`)}, 0) + case when events.name = 'email.received' then coalesce((

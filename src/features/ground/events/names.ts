@@ -11,7 +11,7 @@ import type { Base } from '../base.ts'
 
 type EventCount = { name: string; count: number }
 
-/** Epoch ms, both included. */
+/** The range of times of the counted events: epoch ms, both ends included. */
 type CountRange = { startAt?: number | undefined; endAt?: number | undefined }
 
 const namesOfProject = sql`events ${indexedBy('events_named')} where project_id = ${parameter('projectId')}`
@@ -26,17 +26,20 @@ export const selectNames = statement<{ name: string }>(
     ) select name from names where name is not null`,
 )
 
-/** A public key can create any number of names; only the first ones are counted. */
+/** The most names that are counted. A public key can create any number of names. */
 const MAX_COUNTED = 50_000
 const NO_LIMIT = Number.MAX_SAFE_INTEGER
-/** Up to this number of names, each has its own query, so that no query is long. */
+/**
+ * The number of queries at most. With fewer names, each name has its own query, so that no query is
+ * long.
+ */
 const MAX_QUERIES = 200
-/** The number of scan threads. */
+/** As many queries run at a time as there are scan threads. */
 const CONCURRENT_QUERIES = 2
 
 /**
- * Lists at most `limit` names in alphabetical order, all without a limit; unlisted names are
- * omitted.
+ * Lists at most `limit` names in alphabetical order; all names if `limit` is absent. Omits unlisted
+ * names.
  */
 export async function listNames(
   { store }: Pick<Base, 'store'>,

@@ -15,7 +15,9 @@ export function isNonPersistent(value: unknown): value is NonPersistentValue {
   )
 }
 
-/** Returns an event's data by own key, with non-persistent values unwrapped. */
+/**
+ * Returns the values of an event's data by their own keys, with non-persistent values unwrapped.
+ */
 export function unwrapEventData(data: unknown): Record<string, unknown> {
   const entries = Object.entries(objectData(data) ?? {}).map(([key, value]): [string, unknown] => [
     key,
@@ -24,7 +26,7 @@ export function unwrapEventData(data: unknown): Record<string, unknown> {
   return Object.fromEntries(entries)
 }
 
-/** Returns null for data that is not an object; clients may send any JSON. */
+/** Clients may send any JSON as data; returns null for data that is no object. */
 function objectData(data: unknown): Record<string, unknown> | null {
   const isObject = typeof data === 'object' && data !== null && !Array.isArray(data)
   return isObject ? (data as Record<string, unknown>) : null

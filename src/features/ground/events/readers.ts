@@ -1,9 +1,10 @@
 /**
- * The two readers of events. Each reads an event once and passes it to its handlers in their order:
+ * Starts the two readers of events. Each reads an event once and passes it to its handlers in their order:
  *
  *   urgent   makes what somebody waits for: deliveries of webhooks, executions of workflows
- *   lazy     counts: use, figures of campaigns, reputation, analytics. At most a second behind, it writes the
- *            counts of many emails at once. It also gets events that were deleted before they were counted
+ *   lazy     counts use, figures of campaigns, reputation and analytics. The lazy reader may be a second
+ *            behind, to write the counts of many emails at once. It also gets events that were deleted
+ *            before they were counted
  */
 import { unseen } from '../../../store/dialect.ts'
 import { asc, getTableColumns, gt } from '../../../store/drizzle.ts'
@@ -20,11 +21,17 @@ type Deps = Pick<Base, 'store' | 'log' | 'now'>
 /** For tests. `clock`: ms. */
 type Options = { batch?: number; clock?: () => number }
 
-/** The largest batch, for events that make nothing; the reader takes fewer events if they take long. */
+/**
+ * The most events of a batch. Batches are this large if their events cause no work; the reader
+ * takes fewer when a batch takes long.
+ */
 const URGENT_BATCH = 250
-/** Under load, one transaction handles the events of this time. */
+/**
+ * Under load, the reader waits this long between batches, so that one transaction handles all
+ * events of that time.
+ */
 const URGENT_LINGER_MS = 10
-/** The largest batch; how long batches take decides their size. */
+/** The most events of a batch; the reader takes fewer when a batch takes long. */
 const LAZY_BATCH = 4_000
 const LAZY_LINGER_MS = 500
 
@@ -42,11 +49,11 @@ const SEQ = parameter('seq')
 const { host: _, ...columns } = getTableColumns(deletedEvents)
 
 /**
- * Events for the handlers that count, each with the facts that they need of its email, at the time
- * of reading. Events that were deleted before 'analytics' and 'billing' had counted them come in
- * their places, so a deletion changes no count. The database copies and deletes such rows itself
- * (triggers of migration 0017). The parameters are `seq` and `limit`. The database merges the two
- * lists, which are in the order of `seq`.
+ * Lists the events for the handlers that count, each with the facts about its email that they need,
+ * as of the reading. An event that was deleted before 'analytics' and 'billing' had counted it is
+ * listed under its number too, so a deletion changes no count: triggers copy and delete such rows
+ * (migration 0017). Both lists are in the order of `seq`, and the database merges them. The
+ * parameters are `seq` and `limit`.
  */
 const listCounted = statement<CountedEvent>((db) =>
   db

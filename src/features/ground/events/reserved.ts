@@ -1,12 +1,12 @@
 /** Names of events that only the service records. */
 
-/** The events of an email that is sent, by the names under which they are stored. */
+/** The stored names of the events of an email that is sent. */
 export const MAIL_EVENTS: readonly string[] = [
   ...['email.sent', 'email.delivery', 'email.open', 'email.click', 'email.bounce'],
   ...['email.complaint', 'email.failed', 'email.suppressed'],
 ]
 
-/** Single events, beside whole families such as `email.…`. */
+/** Reserved names besides the reserved prefixes such as `email.`. */
 export const OWN_EVENTS: readonly string[] = [
   'campaign.scheduled',
   'campaign.sent',

@@ -11,7 +11,7 @@ import { eachOf, indexedBy, listOf, orderedJoin } from '../../../store/dialect.t
 import { type SQL, sql } from '../../../store/drizzle.ts'
 import { isListed } from './unlisted.ts'
 
-/** The last event of a page. */
+/** The place of a page's last event: its time and `seq`. */
 export type EventCursor = { at: number; seq: number }
 
 export type EventScope = {
@@ -45,7 +45,10 @@ export function selectPage(wanted: EventScope, limit: number): SQL {
     order by each.created_at desc, each.seq desc limit ${limit}`
 }
 
-/** What selects the events of a scope: stretches of indexes that are read one by one, and names. */
+/**
+ * The parts of a scope that are counted one by one. `sources`: stretches of indexes, as SQL after
+ * `from events`. `names`: names of events that the sources lack.
+ */
 type EventParts = { sources: readonly SQL[]; names: readonly string[] }
 
 export function partsOf(wanted: EventScope): EventParts {
@@ -58,7 +61,7 @@ export function partsOf(wanted: EventScope): EventParts {
   return { sources: [listedOf(scope)], names: unlisted }
 }
 
-/** A repeated name would repeat its events. */
+/** Returns each name once, because a repeated name would repeat its events. */
 function namesOf({ names, exceptNames }: EventScope): string[] | undefined {
   const given = names?.filter((name) => !exceptNames?.includes(name))
   return given === undefined ? undefined : [...new Set(given)]
@@ -75,7 +78,7 @@ function selectNewest(scope: EventScope, limit: number, source: SQL): SQL {
     order by created_at desc, seq desc limit ${limit}`
 }
 
-/** Selects listed events, and the unlisted events that the scope does not exclude. */
+/** Selects the listed events, and the unlisted events that the scope does not exclude. */
 function ofWholeProject(scope: EventScope, limit: number): SQL {
   const { exceptNames = [] } = scope
   const listed = selectNewest(scope, limit, listedOf(scope))
@@ -93,7 +96,10 @@ function listedOf({ projectId, exceptNames = [] }: EventScope): SQL {
     and ${isListed}${without(excluded)}`
 }
 
-/** The index has no project. The caller has checked that the project has the contact. */
+/**
+ * The condition on the project is missing, because the index has no project. The caller has checked
+ * that the project has the contact.
+ */
 function ofContact(contactId: string, { names, exceptNames }: EventScope): SQL {
   const named = names === undefined ? sql`` : sql` and name in ${listOf(names)}`
   return sql`${indexedBy('events_contact')} where contact_id = ${contactId}${named}${without(exceptNames)}`
@@ -104,7 +110,9 @@ function without(names: readonly string[] | undefined): SQL {
   return sql` and name not in ${listOf(names)}`
 }
 
-/** The condition on the time alone lets SQLite use the index, which it does not do for a pair. */
+/**
+ * `created_at` is also compared by itself, because SQLite does not search the index by the pair.
+ */
 export function spanOf({ startAt, endAt, after }: EventScope): SQL {
   const until = Math.min(endAt ?? Number.POSITIVE_INFINITY, after?.at ?? Number.POSITIVE_INFINITY)
   const parts = [

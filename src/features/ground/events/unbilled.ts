@@ -1,4 +1,7 @@
-/** The place up to which events count for billing: later ones wait for it, also when they are deleted. */
+/**
+ * SQL: the number of the last event that billing has counted. Later events wait for billing, also
+ * after their deletion.
+ */
 import { sql } from '../../../store/drizzle.ts'
 
 export const billedUntil = sql`(select seq from event_followers where name = 'billing')`

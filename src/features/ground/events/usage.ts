@@ -13,9 +13,12 @@ export type EventKey = { projectId: string; name: string }
 
 type Deps = Pick<Base, 'store' | 'duties'>
 
-/** Up to this number, one query reads all events; beyond it, each contact is probed for one. */
+/**
+ * A project with at most this many events of the name has all of them read in one query. With more
+ * events, each contact is probed for one event.
+ */
 const MAX_EVENTS_READ = 250_000
-/** Contacts in a query, which takes a tenth of a second. */
+/** The contacts of one query, which takes a tenth of a second. */
 const CONTACTS_PER_QUERY = 50_000
 
 export const countNamed = statement<{ count: number }>(
@@ -74,7 +77,10 @@ async function countContacts({ store }: Deps, key: EventKey): Promise<number> {
   return (await store.scan.find(countDistinctContacts, key))?.count ?? 0
 }
 
-/** Reads one index entry for each contact instead of one for each event. */
+/**
+ * Counts the contacts that have the event: reads one index entry for each contact, not one for each
+ * event.
+ */
 async function probeContacts(deps: Deps, key: EventKey): Promise<number> {
   const halves = await Promise.all([0, 1].map((subscribed) => probeHalf(deps, key, subscribed)))
   return halves.reduce((sum, count) => sum + count, 0)

@@ -1,10 +1,11 @@
 /**
- * `<data_dir>/generation`: the newest number of an event and the generation of the database, kept outside
- * of it. When a database is brought back from a copy and the file is not, or is newer, the next start finds
- * the database older than the file (`recovery/notice-older.ts`).
+ * `<data_dir>/generation` keeps the number of the newest event and the generation of the database
+ * outside of the database. When the database is brought back from a copy, and the file stays or
+ * comes from a newer copy, the next start finds the database older than the file
+ * (`recovery/notice-older.ts`).
  *
- * The file is replaced as a whole, and only with what is durable in the database: it never knows more than
- * the database does after a power cut.
+ * The file is replaced as a whole, and only with what is durable in the database, so after a power
+ * cut it never knows more than the database.
  */
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
@@ -34,13 +35,13 @@ export function generationFileOf({ dataDir }: { dataDir: string }): string {
   return path.join(dataDir, NAME)
 }
 
-/** What the database knows now. */
+/** Reads the generation of the database, and the number of its newest event. */
 export async function findKnown(queries: Pick<Tx, 'find'>): Promise<KnownGeneration> {
   const generation = (await findGeneration(queries))?.number ?? 0
   return { generation, seq: (await queries.find(findLastEvent))?.seq ?? 0 }
 }
 
-/** Whether the database knows less than the file. */
+/** Whether the database (`own`) knows less than the file (`known`). */
 export function isOlder(own: KnownGeneration, known: KnownGeneration): boolean {
   return own.seq < known.seq || own.generation < known.generation
 }
@@ -54,7 +55,10 @@ export async function readGeneration(file: string): Promise<ReadGeneration> {
   }
 }
 
-/** Replaces the file by what the database knows. @throws errors of the file system and the database */
+/**
+ * Writes the generation of the database, and the number of its newest event, into the file.
+ * @throws errors of the file system and the database
+ */
 export async function writeGeneration({
   store,
   config,

@@ -1,20 +1,21 @@
 /**
- * Fences: what a project had when its database was brought back from a copy, and acts by itself, is held
- * until an operator releases it. A row of `fences` says up to which numbers and times.
+ * A fence holds all work of a project that would go on by itself after the database was brought back from a
+ * copy, until an operator releases the fence. A row of `fences` has the numbers and times up to which work is
+ * old and is held:
  *
  *   emails               accepted up to `mailUntil`: put aside (`messages/fenced`), state `paused`
  *   campaigns            those that were being sent or scheduled are paused, with the reason `restored`
  *   executions, their    up to `executionNumber`: the engine and the requester pass them over
  *   requests
  *   webhook deliveries   up to `deliveryNumber`: the sender passes them over
- *   events               what followers make of those up to `eventSeq` is held, too: they raise these
- *                        numbers (`raiseExecutions`, `raiseDeliveries`)
+ *   events               up to `eventSeq`: executions and deliveries that followers make of them are held
+ *                        too, by raising the two numbers above (`raiseExecutions`, `raiseDeliveries`)
  *   schedules            enabled, without a next firing
  *   metering batches     `is_held`
  *   jobs                 due at `FENCED_UNTIL`, if their effects leave the server (`fence` of the job in its `area.ts`)
  *   received mail        not read yet: state `held`
  *
- * The server itself has a row, too, with the id '': of jobs without a project and of received mail.
+ * The server itself has a row too, with the id '', for jobs without a project and for received mail.
  */
 import { listOf, selectLastNumber } from '../../../store/dialect.ts'
 import { desc, eq, type SQL, sql } from '../../../store/drizzle.ts'
@@ -22,7 +23,7 @@ import { type Fence, fences, generations } from '../../../store/schema/fences.ts
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 
-/** The id of the server's own row. */
+/** The id of the row of the server itself. */
 export const SERVER = ''
 
 /** The due time of a held job: the last instant that dates have. */
@@ -52,29 +53,29 @@ const findLostLog = statement<{ setAt: number; isStanding: number; newestEventAt
 )
 
 /**
- * The last fence for a lost log. `newestEventAt`: the time of the newest event that the database had then;
- * null without events.
+ * Finds the last fence that was set because a log was lost. `newestEventAt`: the time of the newest
+ * event that the database had then; null without events.
  */
 export function findLostLogFence(queries: Pick<Tx, 'find'>) {
   return queries.find(findLostLog)
 }
 
-/** The fence of a project that stands; undefined without one. */
+/** Finds the fence of a project; undefined if the project has none. */
 export function findFence(queries: Queries, projectId: string): Promise<Fence | undefined> {
   return queries.find(findOne, { projectId })
 }
 
-/** All fences that stand, that of the server first. */
+/** Lists all fences, that of the server first. */
 export function listFences(queries: Queries): Promise<Fence[]> {
   return queries.list(listAll)
 }
 
-/** The newest generation; undefined before the first fence. */
+/** Finds the newest generation; undefined before the first fence. */
 export function findGeneration(queries: Pick<Tx, 'find'>) {
   return queries.find(findNewest)
 }
 
-/** Whether the project of a row has a fence. `projectId`: the column. */
+/** SQL: whether the project of a row has a fence. `projectId`: the column of the row. */
 export function isFenced(projectId: SQL): SQL {
   return sql`exists (select 1 from fences where fences.project_id = ${projectId})`
 }
@@ -96,8 +97,9 @@ const raiseDelivery = raiseBoth(sql`delivery_number`, 'webhook_deliveries')
 type FollowedEvent = { seq: number; projectId: string }
 
 /**
- * Splits events at the newest fence, so that one transaction of a follower makes rows of old events or
- * of new ones. `isOld`: they are from before it.
+ * Returns the first events that are on the same side of the newest fence, so that a transaction of
+ * a follower handles only old events or only new ones. `isOld`: the events are from before the
+ * fence.
  */
 export async function splitAtFence<Event extends FollowedEvent>(
   tx: Tx,
@@ -129,7 +131,10 @@ async function raise(
   await tx.execute(change, { ids: idsOf(events), seq })
 }
 
-/** By project: events up to this number are from before its fence. Empty if all events are newer. */
+/**
+ * Returns, by project, the number of the last event from before its fence. Empty if all events are
+ * newer than the fences.
+ */
 export async function findFenceSeqs(
   tx: Tx,
   events: readonly FollowedEvent[],

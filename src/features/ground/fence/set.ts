@@ -20,14 +20,17 @@ import { FENCED_UNTIL, findGeneration, findLostLogFence, SERVER } from './rows.t
 
 type FenceRequest = {
   cause: FenceCause
-  /** What the file beside the database knew of the database (`generation-file.ts`). */
+  /** What the file `generation` knew of the database (`generation-file.ts`). */
   known?: KnownGeneration | undefined
 }
 
-/** `seq`: the last number that events have; the next one gets a higher one. */
+/** `seq`: the last number of an event before the fence; the next event gets a higher number. */
 type NewFence = { generation: number; seq: number }
 
-/** More than the events that any server records between a copy and the present. */
+/**
+ * How far the numbers of events jump at a fence: more than the events that any server records
+ * between a copy and the present.
+ */
 const SEQ_GAP = 1_000_000
 
 const AT = parameter('at')
@@ -38,8 +41,8 @@ const [insertEventNumber, raiseEventNumber] = raiseLastNumber('events', paramete
 const raiseEvents = [statement(() => insertEventNumber), statement(() => raiseEventNumber)]
 
 /**
- * The time of the newest waiting mail, if the newest mail is later than now: the clock was set back, and
- * mail must not be released by that. Null otherwise, without a search.
+ * If the newest email is later than now, because the clock was set back, finds the time of the
+ * newest waiting email, so that the fence holds all waiting mail. Null otherwise, without a search.
  */
 const findMailUntil = statement<{ until: number | null }>(
   () => sql`select case
@@ -71,14 +74,14 @@ const pauseCampaigns = statement(
 )
 
 /**
- * A schedule without a next firing does not fire; the release computes the firing again
- * (`workflows/schedule`).
+ * A schedule without a next firing does not fire. The release of the fence computes the next firing
+ * again (`workflows/schedule`).
  */
 const stopSchedules = statement(
   () => sql`update workflows set next_fire_at = null where next_fire_at is not null`,
 )
 
-/** A running job loses its lease, and with it the right to go on. */
+/** Holds jobs. A running job loses its lease, so it cannot commit any more. */
 const holdJobs = statement(
   () => sql`update jobs set state = 'waiting', run_at = ${FENCED_UNTIL}, lease_id = null,
       lease_until = null, attempts = attempts - (state = 'active'), updated_at = ${AT}

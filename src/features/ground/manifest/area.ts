@@ -8,7 +8,7 @@ import type { LazyHandler, UrgentHandler } from '../event-handlers.ts'
 import type { ReferenceSource } from './reference.ts'
 import type { TableDuties } from './table.ts'
 
-/** `Parts`: what the loops and jobs of the area take. */
+/** `Parts`: the parts of the program that the loops and jobs of the area use. */
 export type Area<Parts> = {
   name: string
   /** What runs in the server until it stops, in the order of the starts. They stop in reverse. */
@@ -27,7 +27,7 @@ export type Area<Parts> = {
   references: readonly ReferenceSource[]
 }
 
-/** Null: the configuration needs no such loop. */
+/** Null if the configuration needs no such loop. */
 type LoopStart<Parts> = (parts: Parts) => AreaLoop | null | Promise<AreaLoop | null>
 
 export type AreaLoop = { stop: (graceMs: number) => Promise<unknown> }
@@ -37,13 +37,19 @@ type JobRun<Parts> = (parts: Parts, job: RunningJob) => Promise<unknown>
 /** The database stores the names of jobs, so a name stays when its function is renamed. */
 export type AreaJob<Parts> = ScheduledJob<Parts> | RequestedJob<Parts>
 
-/** A job that runs at fixed times (UTC). A tick makes a new job, so a fence never holds one. */
+/**
+ * A job that runs at fixed times (UTC). Each of these times makes a new job, so a fence never holds
+ * one.
+ */
 type ScheduledJob<Parts> = {
   name: string
   schedule: string
-  /** The number of slots that this kind has of its own, for long, interruptible work; others share slots. */
+  /**
+   * The number of slots of this kind, for long, interruptible work. Without it, jobs of the kind
+   * share slots with others.
+   */
   atOnce?: number
-  /** The database keeps the result for days: at most a number. */
+  /** The database keeps the result for days, so the result is at most a number. */
   run: (parts: Parts, job: RunningJob) => Promise<number> | Promise<void>
 }
 
@@ -51,8 +57,8 @@ type ScheduledJob<Parts> = {
 type RequestedJob<Parts> = {
   name: string
   /**
-   * The slots of this kind. Each project runs one job of a kind at a time, so with two no project holds up
-   * all others.
+   * The number of slots of this kind. Each project runs one job of a kind at a time, so with two
+   * slots no project holds up all others.
    */
   atOnce: number
   /**
@@ -64,7 +70,7 @@ type RequestedJob<Parts> = {
   run: JobRun<Parts>
 }
 
-/** What the areas hand in together, except for loops, handlers, jobs and retentions. */
+/** What the areas hand in together, without loops, handlers, jobs and retentions. */
 export type Duties = {
   tables: readonly TableDuties[]
   references: readonly ReferenceSource[]

@@ -5,14 +5,14 @@ import { type SQL, sql } from '../../../store/drizzle.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 
 /**
- * The parameters are those of `PartValues`; `erase` takes a `limit` too and deletes as many rows at
- * most.
+ * Statements on the rows of a project. Their parameters are `PartValues`; `erase` also takes a
+ * `limit` and deletes at most as many rows.
  */
 export type TablePart = {
   table: string
-  /** Keeps the ids of the rows that `erase` deletes next. */
+  /** Remembers the ids of the rows that `erase` deletes next. */
   keep: Statement<unknown> | undefined
-  /** A row if the project has any. */
+  /** Finds one row if the project has any. */
   find: Statement<{ found: number }>
   count: Statement<{ rows: number }>
   erase: Statement<unknown>
@@ -21,19 +21,22 @@ export type TablePart = {
 /** `jobId`: the job that erases. `before`: lines of the request log from then on stay. `at`: now. */
 export type PartValues = { projectId: string; jobId: string; before: number; at: number }
 
-/** `from`: the table and the condition after the word FROM. `key`: what identifies a row. */
+/**
+ * `from`: the SQL after the word FROM: the table and the condition. `key`: the column that
+ * identifies a row.
+ */
 export type PartSpec = {
   key?: () => SQL
   from?: () => SQL
   erase?: () => SQL
-  /** Makes `keep` from a query of ids. */
+  /** Makes the statement `keep` from a query of ids. */
   keep?: (ids: SQL) => SQL
 }
 
 export const LIMIT = parameter('limit')
 export const isOwn = sql`project_id = ${parameter('projectId')}`
 
-/** The ids of the project's rows in another table. */
+/** SQL: the ids of the project's rows in another table. */
 export function ownOf(table: string): SQL {
   return sql`(select id from ${sql.raw(table)} where ${isOwn})`
 }

@@ -1,7 +1,10 @@
 /** What an area says of its tables that refer to definitions (`references/registry.ts`). */
 import type { Queries } from '../../../store/write/transaction.ts'
 
-/** The used object. A field is a key of contact data, or a column of contacts. */
+/**
+ * The object that something may refer to. A field is a key of contact data, or a column of
+ * contacts.
+ */
 export type Referent =
   | { kind: 'template'; id: string }
   | { kind: 'segment'; id: string }
@@ -15,11 +18,11 @@ export type Reference = { id: string; name: string }
 /** The users of an object by their kind, oldest first. */
 export type References = Record<Label, Reference[]>
 
-/** `limit`: how many users of each kind to find at most; all if absent. */
+/** `limit`: the most users of each kind to find; all users if absent. */
 export type ReferenceQuery = { projectId: string; referent: Referent; limit?: number | undefined }
 
 export type ReferenceSource = {
-  /** Table and column, as in the database. */
+  /** The referring column as `table.column`, with the names in the database. */
   column: string
   label: Label
   refersTo: readonly Referent['kind'][]

@@ -10,12 +10,12 @@ import {
   type SQLiteTable,
   sql,
 } from '../../../store/drizzle.ts'
-import type { Row } from '../../../store/snapshot/row-reader.ts'
+import type { StoredRow } from '../../../store/snapshot/row-reader.ts'
 import { type PartSpec, partOf, type TablePart } from './part.ts'
 
 export type TableDuties = {
   table: SQLiteTable
-  /** Absent: no row belongs to a project. */
+  /** How rows of a project are erased. Absent if no row belongs to a project. */
   erasure?: Erasure
   /** The file of the table in an export of a project; a text: the reason why there is none. */
   export?: ExportedTable | string
@@ -23,13 +23,13 @@ export type TableDuties = {
 }
 
 /**
- * How the rows of a project go:
+ * When the rows of a project are erased:
  *
- *   reset     a reset and a deletion of the project erase them
- *   deletion  a reset keeps them
- *   first     with the queue, before all others (`operation/erasure/erase-rows.ts`)
+ *   reset     by a reset and by a deletion of the project
+ *   deletion  by a deletion; a reset keeps them
+ *   first     with the queue, before all other rows (`operation/erasure/erase-rows.ts`)
  *   owner     with the rows of another table
- *   never     they survive the project
+ *   never     they outlive the project
  */
 export type Erasure =
   | { when: 'reset' | 'deletion'; part: TablePart; after: readonly string[] }
@@ -40,21 +40,23 @@ export type ExportedTable = {
   name: string
   table: SQLiteTable
   condition: (projectId: string) => SQL
-  /** The fields of the API, in the place of columns. */
-  view?: (row: Row, config: Config) => object
-  /** Whether a record has these fields only. */
+  /** Returns fields of the API, which replace columns of the row. */
+  view?: (row: StoredRow, config: Config) => object
+  /** Whether a record has only the fields of `view`, and none of the columns. */
   isWholeView?: boolean
 }
 
 export type Sealed = {
   key: SQLiteColumn
-  /** By the names of the table's properties. */
+  /** The sealed columns by the names of the table's properties. */
   columns: Record<string, SQLiteColumn>
-  /** The rows that have a sealed text, where most have none; all rows if absent. */
+  /**
+   * The rows that have a sealed text, for a table in which few rows have one; all rows if absent.
+   */
   where?: SQL
 }
 
-/** `after`: tables whose rows go before those of this table. */
+/** `after`: the tables whose rows must be erased before the rows of this table. */
 type ErasureSpec = PartSpec & { after?: readonly string[] }
 
 type ExportSpec<R> = {
@@ -64,12 +66,12 @@ type ExportSpec<R> = {
   isWholeView?: boolean
 }
 
-/** The rows of a project, which a reset erases too. */
+/** The rows of a project are erased by a reset and by a deletion. */
 export function erasedByReset(table: SQLiteTable, spec: ErasureSpec = {}): Erasure {
   return { when: 'reset', part: partOf(getTableName(table), spec), after: spec.after ?? [] }
 }
 
-/** The rows of a project that a reset keeps. */
+/** The rows of a project are erased by a deletion; a reset keeps them. */
 export function erasedByDeletion(table: SQLiteTable, spec: ErasureSpec = {}): Erasure {
   return { ...erasedByReset(table, spec), when: 'deletion' } as Erasure
 }
@@ -77,11 +79,13 @@ export function erasedByDeletion(table: SQLiteTable, spec: ErasureSpec = {}): Er
 export function exported<R>(table: SQLiteTable, spec: ExportSpec<R> = {}): ExportedTable {
   const { name = getTableName(table), condition = isOfProject, view, isWholeView = false } = spec
   const file = { name, table, condition, isWholeView }
-  // The rows are those of the table.
+  // The row comes from this table, so it has the type `R`.
   return view === undefined ? file : { ...file, view: (row, config) => view(row as R, config) }
 }
 
-/** Rows that belong to a project by another table: `ownedBy('campaign_id', 'campaigns')`. */
+/**
+ * SQL: the row belongs to a project through another table: `ownedBy('campaign_id', 'campaigns')`.
+ */
 export function ownedBy(column: string, owner: string, key = 'id') {
   return (projectId: string): SQL =>
     sql`${sql.raw(column)} in (select ${sql.raw(key)} from ${sql.raw(owner)} where ${isOfProject(projectId)})`

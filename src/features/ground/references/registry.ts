@@ -43,7 +43,9 @@ export function isUsed(references: References): boolean {
   return LABELS.some((label) => references[label].length > 0)
 }
 
-/** The kind of the first users of an event or of a field. */
+/**
+ * Returns the kind of the first users of an event or a field: `segment`, `campaign` or `workflow`.
+ */
 export function kindOfUser({ segments, campaigns }: References): string {
   if (segments.length > 0) return 'segment'
   return campaigns.length > 0 ? 'campaign' : 'workflow'

@@ -23,7 +23,7 @@ export type IdempotentRequest = {
   at: number
 }
 
-/** Characters of a key, which are printable ASCII. */
+/** The most characters of a key. Keys are printable ASCII. */
 export const MAX_IDEMPOTENCY_KEY_LENGTH = 255
 
 /** The keys of running requests, shared by the whole server. */
@@ -151,7 +151,10 @@ function nameOf({ projectId, key }: Pick<IdempotentRequest, 'projectId' | 'key'>
 
 type Original = { key: string; method: string; path: string; at: number }
 
-/** Whether the earlier request takes effect is not known yet: its key is free again if it is refused. */
+/**
+ * The error while the earlier request still runs. If that request is refused, its key is free
+ * again.
+ */
 function stillRunning(original: Original): AppError {
   return new AppError(
     'IDEMPOTENCY_KEY_REUSED',

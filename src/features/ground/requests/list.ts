@@ -1,8 +1,8 @@
 /**
- * Lists the requests to a project, newest first, by cursor. All filters but the span of time are
- * applied to the rows of the index one after the other, on a scan thread, and a request looks at a
- * bounded number of them: a page of rare requests may be short, even empty, and still have a next
- * one.
+ * Lists the requests to a project, newest first, by cursor. The index gives the rows of a span of
+ * time; a scan thread applies all other filters to these rows one by one. A request looks at a
+ * bounded number of rows, so a page of rare requests may be short, even empty, and still have a
+ * next page.
  */
 import { formatInstant } from '../../../base/clock.ts'
 import { unknownCursor } from '../../../base/errors.ts'
@@ -26,7 +26,9 @@ export type RequestQuery = {
   /** The beginning of the path. */
   path?: string | undefined
   caller?: RequestCaller | undefined
-  /** `X-Request-ID`, which clients may choose: several requests may have it. */
+  /**
+   * The value of `X-Request-ID`. Clients may choose it, so several requests may have the same one.
+   */
   requestId?: string | undefined
   /** Epoch ms, both included. */
   startAt?: number | undefined
@@ -37,7 +39,9 @@ type Deps = Pick<Base, 'store' | 'keyring' | 'listTotals'>
 type RequestPosition = { at: number; number: number }
 type RequestRow = Omit<RequestRecord, 'createdAt' | 'warning'> & RequestPosition
 
-/** Rows that one statement looks at, and a request. */
+/**
+ * `STRETCH`: the rows that one statement looks at. `MAX_ROWS`: the rows that a request looks at.
+ */
 const STRETCH = 5_000
 const MAX_ROWS = 50_000
 
@@ -127,7 +131,7 @@ export function selectStretchEnd(
     ${rowsOf(query, after)} limit 1 offset ${size - 1}`
 }
 
-/** The condition on the time alone lets SQLite search the index, which it does not do for a pair. */
+/** `at` is also compared by itself, because SQLite does not search the index by the pair. */
 function rowsOf(
   { projectId, startAt, endAt }: RequestQuery,
   after: RequestPosition | undefined,
@@ -149,7 +153,8 @@ function matching({ status, path, caller, requestId }: RequestQuery): SQL {
     ...(requestId === undefined ? [] : [sql`id = ${requestId}`]),
     ...(status === undefined ? [] : [sql`"statusCode" between ${status.from} and ${status.to}`]),
     ...(caller === undefined ? [] : [sql`caller = ${caller}`]),
-    // By characters, not by UTF-16 units.
+    // Compares as many characters as the path has, because SQLite counts characters and not UTF-16
+    // units.
     ...(path === undefined ? [] : [sql`substr(path, 1, ${[...path].length}) = ${path}`]),
   ]
   return conditions.length === 0 ? sql`` : sql` where ${sql.join(conditions, sql` and `)}`
@@ -163,7 +168,10 @@ function findStart(deps: Deps, { cursor }: RequestQuery): RequestPosition | unde
   return { at, number }
 }
 
-/** A message without a code is a warning. */
+/**
+ * The log has one column for the message of an error and for a warning. Without a code, the message
+ * is a warning.
+ */
 function toRecord({ at, number: _, ...row }: RequestRow): RequestRecord {
   const isError = row.errorCode !== null
   return {

@@ -19,7 +19,7 @@ export type RequestLogEntry = {
   /** The request id. */
   id: string
   method: string
-  /** Without the query, which may contain personal data. */
+  /** The path without the query, which may contain personal data. */
   path: string
   statusCode: number
   durationMs: number
@@ -81,10 +81,10 @@ const insertRequest = statement((db) =>
   }),
 )
 
-/** The rows of one write, which takes far less than 20 ms. */
+/** The number of rows of one write, which takes far less than 20 ms. */
 const CHUNK_ROWS = 1000
 
-/** Deletes up to the instant of the 1,000th oldest line, so that rows need no key. */
+/** Deletes all lines up to the instant of the 1,000th oldest line. So a line needs no key. */
 const deleteChunk = statement((db) => {
   const isOld = lt(apiRequests.createdAt, parameter('before'))
   const last = db
@@ -167,7 +167,7 @@ function authTypeOf({ caller }: RequestLogEntry): 'apiKey' | 'jwt' | null {
   return caller === 'session' ? 'jwt' : 'apiKey'
 }
 
-/** Clients send paths, user agents and names of any length. */
+/** Cuts a text, because clients send paths, user agents and names of any length. */
 function cut(text: string): string {
   return text.length <= MAX_TEXT_LENGTH ? text : text.slice(0, MAX_TEXT_LENGTH)
 }

@@ -17,7 +17,7 @@ export type RateVerdict = {
 }
 
 export type RateLimiter = {
-  /** Undefined when there is no limit. */
+  /** Counts a request and says whether it is allowed. Undefined when there is no limit. */
   take(caller: string): RateVerdict | undefined
   /** The number of windows in memory. */
   size(): number

@@ -23,7 +23,7 @@ export function categoryOf(source: SourceType): UsageCategory {
   return CATEGORY_OF[source]
 }
 
-/** The columns of a project with its limits; null: none. */
+/** The columns of a project with its limits; null means no limit. */
 export const LIMIT_COLUMNS = {
   transactional: 'limitTransactional',
   campaigns: 'limitCampaigns',

@@ -21,7 +21,7 @@ import { announceCrossed } from './notices.ts'
 
 export type UsageDeps = Pick<Base, 'config' | 'reportUsage'>
 
-/** `project` as of some moments ago: it only chooses the statement that is tried first. */
+/** `project` may be some moments old: it only decides which statement is tried first. */
 type Counted = {
   project: Project
   category: UsageCategory
@@ -30,7 +30,7 @@ type Counted = {
   at: number
 }
 
-/** `use`: as read in this transaction. `at`: now. */
+/** `use`: the use that was read in this transaction. `at`: now. */
 type Added = { use: Use; category: UsageCategory; count: number; at: number }
 
 type CountedEmail = Pick<Email, 'projectId' | 'sourceType' | 'isPlatform' | 'createdAt'>
@@ -65,7 +65,7 @@ export async function countAlways(
   if (use !== undefined) await countOnto(deps, tx, { use, category: asked.category, count, at })
 }
 
-/** Counts emails whatever the limits are, onto a use that was read in this transaction. */
+/** Counts emails whatever the limits are, starting from a use that was read in this transaction. */
 export async function countOnto(deps: UsageDeps, tx: Tx, added: Added): Promise<void> {
   if (added.count === 0) return
   await add(tx, changeOf(added))
@@ -98,7 +98,9 @@ export async function countEmailAgain(
   await countAgainOnto(deps, tx, { use, ...counted, at })
 }
 
-/** How many more emails the project may send in the month of `at`; infinite without a limit. */
+/**
+ * Returns how many more emails the project may send in the month of `at`; infinite without a limit.
+ */
 export async function findUsageAllowance(
   deps: Pick<Base, 'config'>,
   reader: Pick<Tx, 'find'>,
@@ -108,7 +110,7 @@ export async function findUsageAllowance(
   return use === undefined ? Number.POSITIVE_INFINITY : allowanceOf(deps, use, category)
 }
 
-/** The use in the month of `at`; undefined if the project is gone. */
+/** Reads the use in the month of `at`; undefined if the project is gone. */
 export function findUse(
   deps: Pick<Base, 'config'>,
   reader: Pick<Tx, 'find'>,
@@ -117,13 +119,13 @@ export function findUse(
   return readUse(reader, { projectId, startsAt: monthOf(at) }, hasSharedLimit(deps))
 }
 
-/** How many more emails the limits allow; infinite without a limit. */
+/** Returns how many more emails the limits allow; infinite without a limit. */
 export function allowanceOf(deps: Pick<Base, 'config'>, use: Use, category: UsageCategory): number {
   return leftOf(limitsFor(deps, use, category))
 }
 
 /**
- * Refuses what needs at least one more email.
+ * Refuses a request that needs at least one more email.
  * @throws AppError BILLING_LIMIT_EXCEEDED as `countUsage`
  */
 export async function refuseAtLimit(

@@ -11,7 +11,7 @@ import { type MonthChange, takeOff } from './counters.ts'
 import { monthOf } from './month.ts'
 
 /**
- * Plans what is charged for the events, which come in order and once each. The rules of closures for
+ * Plans the charges for events. Each event comes once, in order. The rules of closures for
  * `store.write` apply.
  */
 type Meter = (tx: Tx, events: readonly CountedEvent[]) => Promise<void>
@@ -19,13 +19,13 @@ type Meter = (tx: Tx, events: readonly CountedEvent[]) => Promise<void>
 /** The events that metering reads. */
 export const METERED: readonly string[] = ['email.sent', 'email.received']
 
-/** The events of emails that no longer count. */
+/** The events after which an email no longer counts. */
 const ENDS: readonly string[] = ['email.failed', 'email.suppressed']
 
-/** The detail of an end that came with the acceptance. */
+/** The `detail` of an event that ended an email in the moment of its acceptance. */
 const AT_ACCEPTANCE = 'acceptance'
 
-/** `meter`: absent on a server without Stripe. */
+/** Makes the handler. `meter`: absent on a server without Stripe. */
 export function usageHandler(meter?: Meter): LazyHandler {
   return {
     name: 'billing',
@@ -47,7 +47,7 @@ async function giveBack(tx: Tx, events: readonly CountedEvent[]): Promise<void> 
   for (const event of events) {
     const { name, projectId, acceptedAt, sourceType, isPlatform } = event
     if (!ENDS.includes(name) || event.detail === AT_ACCEPTANCE) continue
-    // Nothing is known of an email that was deleted before its event.
+    // The email was deleted before its event was read, so its month is unknown.
     if (acceptedAt === null || sourceType === null || isPlatform) continue
     const startsAt = monthOf(acceptedAt)
     const category = categoryOf(sourceType)

@@ -1,12 +1,12 @@
 /**
- * The limits that hold for the use of a project in a month:
+ * The limits of emails that apply to a project in a month:
  *
- *   its own    those that it has set, each for one category
- *   shared     with Stripe configured, the projects of an owner without a subscription have
- *              `billing.free_emails` together, for all categories. Its own limits hold beside it: a limit that it has set does not
- *              lift the shared one
+ *   own       limits that the project has set, each for one category
+ *   shared    with Stripe configured, all projects of an owner without a subscription share
+ *             `billing.free_emails`, for all categories together. The own limits of the project apply
+ *             as well, and do not lift the shared one
  *
- * Received mail counts, also for the shared limit, and is never refused.
+ * Received mail counts for both kinds of limits, and is never refused.
  */
 import type { UsageCategory } from '../../../store/schema/words.ts'
 import type { Base } from '../base.ts'
@@ -18,7 +18,7 @@ export type Limit = { name: UsageCategory | 'shared'; limit: number; used: numbe
 
 type Deps = Pick<Base, 'config'>
 
-/** The limits of one category. The shared limit is the last one. */
+/** The limits that apply to one category. The shared limit comes last. */
 export function limitsFor(deps: Deps, use: Use, category: UsageCategory): Limit[] {
   const limit = use.limits[category]
   const own = limit === null ? [] : [{ name: category, limit, used: use.used[category] }]
@@ -34,7 +34,7 @@ export function allLimits(deps: Deps, use: Use): Limit[] {
   return [...own, ...sharedLimit(deps, use)]
 }
 
-/** How many more emails the limits allow. */
+/** Returns how many more emails the limits allow. */
 export function leftOf(limits: readonly Limit[]): number {
   const left = limits.map(({ limit, used }) => Math.max(0, limit - used))
   return Math.min(Number.POSITIVE_INFINITY, ...left)

@@ -38,7 +38,10 @@ export function nextMonthOf(at: number): number {
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1)
 }
 
-/** Call it while the project still has its owner and its subscription. */
+/**
+ * Keeps the use of a project that is being deleted. Call it while the project still has its owner
+ * and its subscription.
+ */
 export async function keepUseOfDeleted(
   tx: Tx,
   { projectId, at }: { projectId: string; at: number },

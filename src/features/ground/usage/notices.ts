@@ -1,8 +1,8 @@
 /**
- * Notices to the members of a project: at 80% of a limit, and when it is reached. The transaction in
- * which the use crosses such a mark decides it, and remembers it: each mark of a limit is told once a
- * month. Another limit has marks of its own, but few of them are told in a day: whoever changes a limit
- * again and again must not flood the members.
+ * Notices to the members of a project: at 80% of a limit, and when it is reached. The transaction
+ * in which the use reaches such a mark also stores the notice, so each mark of a limit is announced
+ * once a month. A changed limit has marks of its own, but few notices are sent in a day: whoever
+ * changes a limit again and again must not flood the members.
  */
 import { DAY_MS } from '../../../base/clock.ts'
 import { sql } from '../../../store/drizzle.ts'
@@ -16,10 +16,10 @@ import { monthOf } from './month.ts'
 
 type NoticeDeps = Pick<Base, 'config' | 'reportUsage'>
 
-/** In percent of a limit, the highest first. */
+/** The marks in percent of a limit, the highest first. */
 const MARKS = [100, 80] as const
 
-/** Notices of the same mark of a category in a day, of whatever limits. */
+/** The most notices of one mark of a category in a day, whatever the limits were. */
 const MAX_A_DAY = 3
 
 const countRecent = statement<{ count: number }>(
@@ -43,7 +43,9 @@ const insertNotice = statement((db) =>
     .onConflictDoNothing(),
 )
 
-/** Tells of the marks that a change of the use has crossed. `after`: the use with the change. */
+/**
+ * Announces the marks that a change of the use has reached. `after`: the use including the change.
+ */
 export async function announceCrossed(
   deps: NoticeDeps,
   tx: Tx,
@@ -56,7 +58,10 @@ export async function announceCrossed(
   }
 }
 
-/** Tells of all marks that the use has reached: the limits of the project have changed. */
+/**
+ * Announces all marks that the use has reached. Call it after the limits of the project have
+ * changed.
+ */
 export async function announceReached(
   deps: NoticeDeps,
   tx: Tx,
@@ -75,7 +80,7 @@ export function reaches({ limit, used }: Limit, percent: number): boolean {
   return used * 100 >= limit * percent
 }
 
-/** Marks that are reached at once become one notice, of the highest. */
+/** Announces marks that are reached at once by a single notice, for the highest mark. */
 async function announce(
   deps: NoticeDeps,
   tx: Tx,
@@ -88,7 +93,7 @@ async function announce(
 ): Promise<void> {
   const notice = { projectId, startsAt, category: name, limit }
   const recent = await tx.find(countRecent, { ...notice, percent: marks[0], after: at - DAY_MS })
-  // Nothing is written either, so that changes of limits do not fill the disk.
+  // No row is written either, so that many changes of limits do not fill the disk.
   if (recent !== undefined && recent.count >= MAX_A_DAY) return
   let told: (typeof MARKS)[number] | undefined
   for (const percent of marks) {

@@ -1,6 +1,6 @@
 /**
- * The stored messages of any project: for operators the list, one message with its octets, deletion,
- * and another try at parsing failed messages; and the deletion of expired ones.
+ * The stored messages of all projects. For operators: the list, one message with its octets,
+ * deletion, and another try at parsing failed messages. Also the deletion of expired messages.
  */
 import { DAY_MS } from '../../../base/clock.ts'
 import { AppError, notFound } from '../../../base/errors.ts'
@@ -30,7 +30,7 @@ const columns = {
   remark: inboundMessages.remark,
 }
 
-/** Repeats the condition of the partial index word for word, so that SQLite uses the index. */
+/** The condition repeats that of the partial index word for word, so that SQLite uses the index. */
 export const selectListed = statement((db) =>
   db
     .select(columns)
@@ -48,7 +48,7 @@ const selectAll = statement((db) =>
     .limit(parameter('limit')),
 )
 
-/** Counts all messages, and the pending ones: each of their two counts reads an index. */
+/** Counts all messages, and the pending ones. Each of the two counts reads an index. */
 export const countAll = statement<{ kept: number; waiting: number }>(
   () => sql`select (select count(*) from inbound_messages) as kept,
     (select count(*) from inbound_messages where state = 'pending' and is_suspect = 0)
@@ -66,7 +66,10 @@ type Aged = { number: number; at: number; bytes: number; isShort: number }
 const REPORT_DAYS = 30
 const PAGE = 500
 
-/** `isShort`: the row has the shorter retention. `bytes`: size of the octets that go with it. */
+/**
+ * `isShort`: the row has the shorter retention. `bytes`: the size of the octets that are deleted
+ * with the row.
+ */
 export const listAgedMessages = statement<Aged>(
   () => sql`select ${rowNumber()} as number, received_at as at,
       case when raw is null then 0 else size_bytes end as bytes,
@@ -82,9 +85,9 @@ const deleteRows = statement(
 )
 
 /**
- * Lists the messages that an operator should see, newest first: mail to the server itself,
- * messages that could not be parsed, and messages with a remark, which had less effect than usual.
- * `isAll`: also reports and mail to mailboxes.
+ * Lists the messages that an operator should see, newest first: mail to the server itself, messages
+ * that could not be parsed, and messages that had less effect than usual and have a remark about
+ * it. `isAll`: also lists reports and mail to mailboxes.
  */
 export function listInboundMessages(
   { store }: Pick<Base, 'store'>,
@@ -93,7 +96,7 @@ export function listInboundMessages(
   return store.scan.list(isAll ? selectAll : selectListed, { limit })
 }
 
-/** Counts pending messages, and ended ones whose rows still exist. */
+/** Counts the pending messages, and the ended ones whose rows still exist. */
 export async function countInboundMessages({
   store,
 }: Pick<Base, 'store'>): Promise<{ waiting: number; ended: number }> {
@@ -102,11 +105,15 @@ export async function countInboundMessages({
 }
 
 /**
- * `isWithheld`: the octets are there, but cannot be shown without the links that they may quote.
+ * `isWithheld`: the octets exist, but may quote links that cannot be taken out, so they are not
+ * shown.
  */
 export type ShownMessage = InboundMessage & { isWithheld: boolean }
 
-/** Reads one message. `raw`: null if deleted or withheld. @throws AppError RESOURCE_NOT_FOUND */
+/**
+ * Reads one message. `raw`: null if the octets are deleted or withheld.
+ * @throws AppError RESOURCE_NOT_FOUND
+ */
 export async function loadInboundMessage(
   { store }: Pick<Base, 'store'>,
   id: string,
@@ -217,10 +224,10 @@ async function retry(tx: Tx, id: string): Promise<void> {
 }
 
 /**
- * Deletes expired messages. Rows with octets (mail, and messages that could not be parsed) are kept for
- * `retention.body_days`; rows of reports and unsubscriptions too, but at most for 30 days. Pending
- * rows and held ones stay. The emails that were made from messages are rows of their own and remain.
- * Returns the number of deleted rows.
+ * Deletes expired messages, and returns how many. Rows with octets (mail, and messages that could
+ * not be parsed) are kept for `retention.body_days`. Rows of reports and unsubscriptions are kept
+ * as long, but for 30 days at most. Pending and held rows stay. The emails that were made from
+ * messages are rows of their own and stay too.
  */
 export async function deleteExpiredInboundMessages(deps: ExpiryDeps): Promise<number> {
   return sweepPages<Aged, number>(
@@ -237,7 +244,7 @@ export async function deleteExpiredInboundMessages(deps: ExpiryDeps): Promise<nu
   )
 }
 
-/** Yields expired messages, so many at a time as one transaction may delete. */
+/** Yields expired messages in groups that one transaction may delete. */
 async function* listExpired({ store, config, now }: ExpiryDeps): AsyncGenerator<Aged[]> {
   const mailBefore = now() - config.retention.bodyDays * DAY_MS
   const reportsBefore = Math.max(mailBefore, now() - REPORT_DAYS * DAY_MS)

@@ -27,14 +27,17 @@ import type { Base } from '../../ground/base.ts'
 
 const MAX_NETWORKS = 10_000
 const MAX_PER_HOUR = 20
-/** Messages of one sender within an hour. */
+/** The most messages of one sender to a mailbox in an hour. */
 const MAX_PER_MAILBOX = 30
-/** Messages of one sender to all mailboxes of a project together. */
+/** The most messages of one sender to all mailboxes of a project in an hour. */
 const MAX_PER_PROJECT = 1_000
 
-/** The size of one message to the server itself. */
+/** The most bytes of one message to the server itself. */
 export const MAX_SERVER_MESSAGE_BYTES = 1024 * 1024
-/** The total for messages to the server itself, and likewise the total for unrecognised reports. */
+/**
+ * The most bytes of all messages to the server itself. Unrecognised reports have a limit of the
+ * same size.
+ */
 const MAX_SHARED_BYTES = 100 * 1024 * 1024
 
 const selectUsage = statement((db) =>
@@ -67,7 +70,7 @@ export async function hasSpace(
   }
 }
 
-/** @throws MailboxFull */
+/** Requires that a message of `sizeBytes` may be stored for this recipient. @throws MailboxFull */
 export async function requireSpace(
   deps: Pick<Base, 'config'>,
   reader: Pick<Reader, 'find'>,
@@ -79,7 +82,9 @@ export async function requireSpace(
   }
 }
 
-/** Whether the octets of an unrecognised report may stay. The usage already includes them. */
+/**
+ * Whether the octets of an unrecognised report may stay. The stored usage already includes them.
+ */
 export async function mayStoreReport(
   tx: Tx,
   { sizeBytes }: { sizeBytes: number },
@@ -110,7 +115,8 @@ export function createServerMailLimit(now: Now): ServerMailLimit {
 
   function recent(network: string): number[] {
     const at = now()
-    // The absolute value: a clock that was set back blocks no network for longer.
+    // The distance in both directions counts, so that a clock that was set back blocks no network
+    // for longer.
     return (networks.get(network) ?? []).filter((one) => Math.abs(at - one) < HOUR_MS)
   }
 
@@ -134,13 +140,16 @@ export function createServerMailLimit(now: Now): ServerMailLimit {
 type SentMessage = {
   projectId: string
   mailbox: string
-  /** The sender's address; null unless SPF or DKIM passes for it. */
+  /** The sender's address, if SPF or DKIM passes for it; otherwise null. */
   authenticated: string | null
   clientAddress: string
   at: number
 }
 
-/** Leaves out rows in the future, so that a clock that was set back caps no sender. */
+/**
+ * Counts messages of the last hour. Rows in the future are left out, so that a clock that was set
+ * back caps no sender.
+ */
 export const countReceived = statement<{ own: number; all: number }>(
   () => sql`select count(*) filter (where mailbox = ${parameter('mailbox')}) as own,
       count(*) as "all"
@@ -154,7 +163,7 @@ const insertRecent = statement(
     ${parameter('projectId')}, ${parameter('sender')}, ${parameter('mailbox')}, ${parameter('at')})`,
 )
 
-/** Deletes at most 10 expired rows; it runs with every message. */
+/** Deletes at most 10 expired rows. Every message runs this once. */
 export const deleteExpiredReceived = statement(
   () => sql`delete from received_recently where ${rowNumber()} in (
     select ${rowNumber()} from received_recently where at <= ${parameter('after')} order by at limit 10)`,

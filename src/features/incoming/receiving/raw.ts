@@ -12,14 +12,17 @@ import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../ground/base.ts'
 import { discardChunks, readChunks, writeChunks } from '../../ground/chunks.ts'
 
-/** The values for the row. */
+/** The values of the row's columns for the octets. */
 export type StoredRaw = { raw: Buffer; rawChunks: number }
 
 type RawMessageRow = Pick<InboundMessage, 'id' | 'raw' | 'rawChunks' | 'sizeBytes'>
 
-/** The queue of heavy writes that received mail waits in (store/write/write-queue.ts). */
+/**
+ * The owner of the heavy writes of received mail; they share one queue
+ * (store/write/write-queue.ts).
+ */
 const HEAVY_FOR = 'inbound'
-/** Larger messages take a heavy write (store/write/writer.ts): writing 1 MB takes about 5 ms. */
+/** The most bytes of a light write (store/write/writer.ts): writing 1 MB takes about 5 ms. */
 const LIGHT_BYTES = 512 * 1024
 const CHUNK_BYTES = 1024 * 1024
 
@@ -43,8 +46,8 @@ export function sizeOf(parts: readonly Buffer[]): number {
 }
 
 /**
- * Joins the parts in memory of their own. A slice of the pool that Node's buffers share would take
- * the whole pool along to a reader thread.
+ * Joins the parts in memory of their own. Node's small buffers share a pool, and moving a slice of
+ * it to a reader thread would move the whole pool.
  */
 export function joinParts(parts: readonly Buffer[]): Buffer {
   const whole = Buffer.allocUnsafeSlow(sizeOf(parts))
@@ -54,8 +57,8 @@ export function joinParts(parts: readonly Buffer[]): Buffer {
 }
 
 /**
- * Stores `parts`, the consecutive parts of a message. The chunks are on disk when the promise
- * resolves.
+ * Stores the octets. `parts`: the consecutive parts of a message. The chunks are on disk when the
+ * promise resolves.
  */
 export async function writeRaw(
   { store }: Pick<Base, 'store'>,
@@ -72,8 +75,8 @@ export async function writeRaw(
 }
 
 /**
- * Returns null once the octets are deleted. Chunks are joined in shared memory, because copying a large
- * message to a reader thread would block the event loop.
+ * Reads the octets; null once they are deleted. Chunks are joined in shared memory, because copying
+ * a large message to a reader thread would block the event loop.
  */
 export async function readRaw(
   store: Pick<Store, 'read'>,
@@ -108,7 +111,7 @@ export async function replaceRaw(
   }
 }
 
-/** Yields chunks of 1 MB; the last one may be smaller. */
+/** Cuts octets into chunks of 1 MB; the last one may be smaller. */
 function* cut(parts: readonly Buffer[]): Generator<Buffer> {
   let pieces: Buffer[] = []
   let left = CHUNK_BYTES
@@ -128,9 +131,9 @@ function* cut(parts: readonly Buffer[]): Generator<Buffer> {
 }
 
 /**
- * Returns the octets for people who may read them. A message that is not read yet, or cannot be
- * read, is stored as it came in, and may quote a link that the server mailed to a user. Returns
- * undefined, never octets with a link, if a fault of the program stops the search for links.
+ * Returns the octets for people who may read them, without links that the server mailed to a user.
+ * A message that was not parsed yet, or cannot be parsed, is stored as it came in and may quote
+ * such a link. Returns undefined if a fault of the program stops the search for links.
  */
 export function shownOctets(raw: Buffer): Buffer | undefined {
   try {

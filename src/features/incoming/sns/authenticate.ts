@@ -1,7 +1,9 @@
 /**
- * Decides whether a message of SNS is trusted: its topic is listed, it is recent, and its signature is
- * valid. The certificates that SNS signs with are fetched and cached. They come by HTTPS from a host of
- * SNS. A certificate must also be within its period of validity and be issued to SNS.
+ * Decides whether a message of SNS is trusted: its topic is listed, it is recent, and its signature
+ * is valid.
+ *
+ * Fetches and caches the certificates with which SNS signs. They come by HTTPS from a host of SNS,
+ * must be within their period of validity, and must be issued to SNS.
  */
 import { verify, X509Certificate } from 'node:crypto'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../base/clock.ts'
@@ -13,28 +15,34 @@ import { parseCertificateUrl, type SnsMessage, signedText, untrusted } from './m
 
 type SigningCertificates = {
   /**
-   * @throws AppError FORBIDDEN when the URL has no certificate of SNS, EXTERNAL_SERVICE_ERROR when the
-   *   certificate cannot be fetched at the moment
+   * Returns the certificate at a URL.
+   * @throws AppError FORBIDDEN when the URL has no certificate of SNS, EXTERNAL_SERVICE_ERROR when
+   *   the certificate cannot be fetched at the moment
    */
   get(url: URL): Promise<X509Certificate>
 }
 
 type CachedCertificate = { certificate: Promise<X509Certificate>; expiresAt: number }
 
-/** SNS has one or two certificates for a region at a time. */
+/** The most certificates in the cache. SNS has one or two for a region at a time. */
 const MAX_CACHED = 100
 const CACHE_MS = DAY_MS
-/** Bounds the requests that a sender who knows the name of a topic can cause. */
+/**
+ * How long a failure is remembered. This bounds the requests that a stranger who knows the name of
+ * a topic can cause.
+ */
 const FAILURE_CACHE_MS = 10_000
 const MAX_FETCHES = 4
 
-/** An hour of retries, and another hour for delays within SNS. */
+/**
+ * The greatest age of a message: an hour for the retries of SNS, and an hour for delays within SNS.
+ */
 const MAX_AGE_MS = 2 * HOUR_MS
 const MAX_AHEAD_MS = 15 * MINUTE_MS
 
-/** The names of most regions; other names contain their region. */
+/** The names in the certificates of most regions; in other regions the name contains the region. */
 const COMMON_NAMES = ['sns.amazonaws.com', 'sns.amazonaws.com.cn']
-/** The certificate of this name signs for both regions of GovCloud. */
+/** The name in the certificate for both regions of GovCloud. */
 const GOVERNMENT_NAME = 'sns-us-gov-west-1.amazonaws.com'
 
 /**
@@ -68,7 +76,8 @@ function createSigningCertificates({
   now,
 }: Pick<Base, 'publicFetch' | 'now'>): SigningCertificates {
   const good = createLru<CachedCertificate>(MAX_CACHED)
-  // A cache of its own, so that requests for other URLs cannot evict good certificates.
+  // The URLs that were tried have a cache of their own, so that requests for wrong URLs cannot
+  // evict good certificates.
   const tried = createLru<CachedCertificate>(MAX_CACHED)
   let fetches = 0
 
@@ -125,7 +134,7 @@ async function fetchCertificate(publicFetch: PublicFetch, url: URL): Promise<X50
   return certificate
 }
 
-/** The names that a region's certificates are issued to, as the AWS SDKs list them. */
+/** Returns the names to which a region's certificates are issued, as the AWS SDKs list them. */
 function namesOf({ hostname }: URL): string[] {
   const region = hostname.slice('sns.'.length)
   const names = [...COMMON_NAMES, hostname, `sns-signing.${region}`, `sns-${region}`]

@@ -1,4 +1,7 @@
-/** Finds the email that a notification is about, and a complaint that is a wish to leave. */
+/**
+ * Finds the email that a notification is about, and finds out whether a complaint is only a wish to
+ * leave.
+ */
 import { isComplaint, isOptOut } from '../../../formats/report/complaint.ts'
 import type { EmailToken } from '../../../formats/signed-tokens.ts'
 import type { RowOf } from '../../../store/database.ts'
@@ -21,7 +24,7 @@ export const findReportedByProviderId = statement((db) =>
     .limit(1),
 )
 
-/** Received mail has Message-IDs of other senders. */
+/** SQL: the email is not received mail. Received mail has Message-IDs of other senders. */
 const isSent = ne(emails.sourceType, 'INBOUND')
 
 const findOwn = statement((db) =>
@@ -33,7 +36,7 @@ const findOwn = statement((db) =>
     ),
 )
 
-/** The second term is the condition of the partial index. */
+/** Finds the email by its Message-ID. The second condition is that of the partial index. */
 export const findReportedByMessageId = statement((db) =>
   db
     .select(columns)
@@ -76,9 +79,9 @@ export async function findReportedEmail(
 export type ReportedWish = { email: EmailToken; reason: 'mail' | 'complaint' }
 
 /**
- * Finds a complaint that is a wish to leave and nothing else, as complaints by SMTP are: a report
- * of the type opt-out, or a complaint about an email that was deleted. `email`: undefined when the
- * email is not there.
+ * Returns the wish of a complaint that is nothing else, as with complaints by SMTP: a report of the
+ * type opt-out, or a complaint about a deleted email. `email`: undefined when the email does not
+ * exist.
  */
 export function findWish(
   deps: Pick<Base, 'keyring'>,
@@ -97,8 +100,8 @@ export function findWish(
 }
 
 /**
- * Finds a deleted email by the token in the message, which has the digest of the address; else by
- * our Message-ID.
+ * Finds a deleted email by the token in the message, which has the digest of the address; without a
+ * token, by our Message-ID.
  */
 function findDeleted(
   deps: Pick<Base, 'keyring'>,

@@ -9,7 +9,7 @@ import { AppError } from '../../../base/errors.ts'
 const SNS_URL =
   /^https:\/\/(sns\.[a-z]{2,4}(?:-[a-z]{2,12}){1,3}-\d{1,2}\.amazonaws\.com(?:\.cn)?)\/([!-~]*)$/
 
-/** One file in the root, without a query. */
+/** The path of a certificate: one file in the root, without a query. */
 const CERTIFICATE_FILE = /^[\w-][\w.-]{0,200}\.pem$/
 
 type SnsType = 'Notification' | 'SubscriptionConfirmation' | 'UnsubscribeConfirmation'
@@ -20,14 +20,14 @@ export type SnsMessage = {
   topicArn: string
   message: string
   subject: string | null
-  /** The text that was sent and signed; `at` is the same instant in epoch ms. */
+  /** The time as text, as it was sent and signed; `at` is the same instant in epoch ms. */
   timestamp: string
   at: number
-  /** A confirmation has a `token` and a `subscribeUrl`. */
+  /** The token of a confirmation, which also has a `subscribeUrl`; null for other messages. */
   token: string | null
   subscribeUrl: string | null
   signatureVersion: '1' | '2'
-  /** base64 */
+  /** The signature in base64. */
   signature: string
   signingCertUrl: string
 }
@@ -38,7 +38,7 @@ const TYPES: readonly string[] = [
   'UnsubscribeConfirmation',
 ]
 
-/** Returns undefined for a value that is not a message of SNS. */
+/** Parses a message; undefined for a value that is not a message of SNS. */
 export function parseSnsMessage(value: unknown): SnsMessage | undefined {
   if (typeof value !== 'object' || value === null) return undefined
   const fields = value as Record<string, unknown>
@@ -70,7 +70,7 @@ export function parseSnsMessage(value: unknown): SnsMessage | undefined {
   }
 }
 
-/** Returns the text that the signature covers. */
+/** Makes the text that the signature covers. */
 export function signedText(message: SnsMessage): string {
   const confirmation: [string, string | null][] =
     message.type === 'Notification'
@@ -103,7 +103,9 @@ function textOrNull(value: unknown): string | null {
   return typeof value === 'string' ? value : null
 }
 
-/** The error for a message that is not trusted. Its reason goes to the log, not to the caller. */
+/**
+ * The error for a message that is not trusted. The reason goes to the log and not to the caller.
+ */
 export function untrusted(why: string, cause?: unknown): AppError {
   return new AppError('FORBIDDEN', 'The notification is not trusted.', {
     cause: new Error(why, { cause }),
@@ -111,13 +113,16 @@ export function untrusted(why: string, cause?: unknown): AppError {
   })
 }
 
-/** Returns undefined unless the URL is a certificate file of SNS. */
+/** Parses the URL of a certificate; undefined for any other URL. */
 export function parseCertificateUrl(text: string): URL | undefined {
   const path = pathOf(text)
   return path !== undefined && CERTIFICATE_FILE.test(path) ? new URL(text) : undefined
 }
 
-/** Returns undefined unless the URL only confirms a subscription to `topicArn`. */
+/**
+ * Parses the URL that confirms a subscription to `topicArn` and does nothing else; undefined for
+ * any other URL.
+ */
 export function parseSubscribeUrl(text: string, topicArn: string): URL | undefined {
   if (!pathOf(text)?.startsWith('?')) return undefined
   const url = new URL(text)

@@ -4,7 +4,10 @@
  */
 import { parseAddress } from '../../../formats/address/address.ts'
 
-/** Ids that may find the email: ids of SES, Message-IDs without angle brackets, and X-Pillarbox-Id. */
+/**
+ * Ids by which the email may be found: ids of SES, Message-IDs without angle brackets, and
+ * X-Pillarbox-Id.
+ */
 export type MessageIds = { providerIds: string[]; messageIds: string[]; tokens: string[] }
 
 export type BouncedRecipient = { address: string; status: string | null; diagnostic: string | null }
@@ -16,7 +19,7 @@ export type Notification =
   | {
       kind: 'bounce'
       ids: MessageIds
-      /** `Permanent`, `Transient`, `Undetermined` */
+      /** The type in the words of SES: `Permanent`, `Transient`, `Undetermined`. */
       bounceType: string
       bounceSubType: string
       recipients: BouncedRecipient[]
@@ -27,16 +30,16 @@ export type Notification =
 
 export type ReceivedMail = {
   kind: 'received'
-  /** The message; only its header section when SES did not send the rest. */
+  /** The octets of the message; only its header section when SES did not send the rest. */
   content: Buffer
   reversePath: string
   recipients: string[]
-  /** The client that sent the message to SES; empty when SES does not say. */
+  /** The address of the client that sent the message to SES; empty when SES does not say. */
   clientAddress: string
   clientName: string
 }
 
-/** Returns undefined for a notification of any other kind. */
+/** Parses a notification; undefined for a notification of any other kind. */
 export function parseNotification(text: string): Notification | undefined {
   const event = parseObject(text)
   const kind = textAt(event, 'eventType') ?? textAt(event, 'notificationType')
@@ -80,7 +83,7 @@ function parseObject(text: string): Fields {
   try {
     return fieldsAt({ value: JSON.parse(text) }, 'value')
   } catch (error) {
-    // The first message of SES to a new topic is plain text.
+    // The first message of SES to a new topic is plain text, and no fault.
     if (error instanceof SyntaxError) return {}
     throw error
   }
@@ -146,12 +149,14 @@ function readReceived(event: Fields, mail: Fields): ReceivedMail {
   }
 }
 
-/** SES also writes `Name <address>`, and `<>` for the null reverse path. */
+/**
+ * Takes the address out of `Name <address>`, which SES writes too; `<>` is the null reverse path.
+ */
 function bareAddress(text: string): string {
   return /<([^<>]*)>\s*$/.exec(text)?.[1] ?? text
 }
 
-/** Base64 or plain text, as the receipt rule says. */
+/** Reads the octets of the message: base64 or plain text, as the receipt rule says. */
 function readContent(event: Fields, mail: Fields): Buffer {
   const content = textAt(event, 'content')
   if (content === null) return headerSection(mail)
@@ -160,7 +165,7 @@ function readContent(event: Fields, mail: Fields): Buffer {
   return Buffer.from(content, isBase64 ? 'base64' : 'utf8')
 }
 
-/** A message contains colons; base64 does not. */
+/** Whether the text is base64. A message has colons, and base64 has none. */
 function isOnlyBase64(text: string): boolean {
   return /^[A-Za-z0-9+/=\s]*$/.test(text)
 }
@@ -179,21 +184,21 @@ function textsAt(fields: Fields, name: string): string[] {
   return Array.isArray(value) ? value.filter((each) => typeof each === 'string') : []
 }
 
-/** The fields of unknown JSON. */
+/** The fields of a JSON object that was not checked. */
 type Fields = Readonly<Record<string, unknown>>
 
-/** Reads an object; a missing field, or a field of another type, reads as empty. */
+/** Reads an object field; an empty object if the field is missing or of another type. */
 function fieldsAt(fields: Fields, name: string): Fields {
   return toFields(fields[name])
 }
 
-/** Returns the objects of a list, without its other values. */
+/** Reads the objects of a list field, without its other values. */
 function listAt(fields: Fields, name: string): Fields[] {
   const value = fields[name]
   return Array.isArray(value) ? value.filter(isObject) : []
 }
 
-/** Reads a text; null for a missing field or another type. */
+/** Reads a text field; null if the field is missing or of another type. */
 function textAt(fields: Fields, name: string): string | null {
   const value = fields[name]
   return typeof value === 'string' ? value : null

@@ -10,7 +10,10 @@ import type { Tx } from '../../../store/write/transaction.ts'
 import { oldRows, type Retention } from '../../../work/retention.ts'
 import type { Base } from '../../ground/base.ts'
 
-/** Much longer than the age at which a message is refused. */
+/**
+ * How long the id of a processed message is kept: much longer than the age at which a message is
+ * refused.
+ */
 const RETENTION_MS = 3 * DAY_MS
 
 const findId = statement((db) =>
@@ -47,7 +50,10 @@ export async function isProcessed(
   return (await store.read.find(findId, { id: messageId })) !== undefined
 }
 
-/** After this time a message is refused because of its age, so its id is no longer needed. */
+/**
+ * Deletes ids of processed messages. A message of that age is refused anyway, so its id is no
+ * longer needed.
+ */
 export const NOTIFICATIONS: Retention = {
   name: 'delete-expired-notifications',
   schedule: '40 3 * * *',

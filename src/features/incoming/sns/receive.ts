@@ -53,13 +53,16 @@ type SnsDeps = Pick<
 >
 
 export type SnsReceiver = {
-  /** Whether any topic is listed. */
+  /** Whether any topic is listed, so that messages can be received. */
   isOpen: boolean
-  /** `body`: parsed JSON. Resolves when SNS need not try again. @throws AppError, see above */
+  /**
+   * Receives a message. `body`: its parsed JSON. Resolves when SNS need not try again.
+   * @throws AppError, see above
+   */
   receive(body: unknown): Promise<void>
 }
 
-/** SES accepts 50 recipients for a message. */
+/** The most recipients of a message; SES accepts no more. */
 const MAX_RECIPIENTS = 50
 
 const findOwner = statement((db) =>
@@ -129,7 +132,10 @@ async function processNotification(
   })
 }
 
-/** @throws AppError RESOURCE_NOT_FOUND when nothing is known about the email any more */
+/**
+ * Applies the wish of a complaint about a deleted email.
+ * @throws AppError RESOURCE_NOT_FOUND when nothing is known about the email any more
+ */
 async function applyWish(
   deps: SnsDeps,
   tx: Tx,

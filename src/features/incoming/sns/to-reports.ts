@@ -56,7 +56,9 @@ function toHits(notification: OfKind<'open' | 'click'>, emailId: string, now: nu
   return link === '' ? [] : [{ type: 'click', emailId, at, isMachine, link }]
 }
 
-/** A bounce for another address than the email's recipient gives no report. */
+/**
+ * Makes reports of a bounce. A bounce for another address than the email's recipient gives none.
+ */
 function toBounces(bounce: OfKind<'bounce'>, emailId: string, recipient: string): EmailReport[] {
   const { recipients, bounceType, bounceSubType } = bounce
   const reportingMta = bounce.reportingMta && oneLine(bounce.reportingMta, MAX_HOST_LENGTH)
@@ -85,7 +87,7 @@ function toComplaints(
   return [{ type: 'complaint', emailId, feedbackType: kind }]
 }
 
-/** Parses `smtp; 550 5.1.1 user unknown`. The code is 0 when the diagnostic has none. */
+/** Parses `smtp; 550 5.1.1 user unknown`. The code is 0 when the diagnostic has no code. */
 function replyOf({ status, diagnostic }: BouncedRecipient): Reply | null {
   if (status === null && diagnostic === null) return null
   const text = oneLine(diagnostic ?? '').replace(/^[\w-]+\s*;\s*/, '')
@@ -95,7 +97,7 @@ function replyOf({ status, diagnostic }: BouncedRecipient): Reply | null {
   return { code: Number(code ?? 0), enhancedCode: enhanced ?? stated, text: rest ?? '' }
 }
 
-/** A code of 0 becomes null. */
+/** Makes the reply of a report, in which a code of 0 becomes null. */
 function reportedReply(reply: Reply | null) {
   return reply === null ? null : { ...reply, code: reply.code === 0 ? null : reply.code }
 }

@@ -6,14 +6,14 @@ import { type Content, contents } from '../../../store/schema/messages.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 
 /** The columns that retention clears. */
-const COLUMNS = ['body', 'text', 'attachments', 'recipient_fields'] as const
+const CLEARED_COLUMNS = ['body', 'text', 'attachments', 'recipient_fields'] as const
 
 /**
  * SQL: the octets of a row without its chunks. SQLite finds the sizes in the head of the row,
  * without reading the texts.
  */
 export const contentOctets = sql.join(
-  COLUMNS.map((name) => sql`coalesce(${octets(sql.raw(name))}, 0)`),
+  CLEARED_COLUMNS.map((name) => sql`coalesce(${octets(sql.raw(name))}, 0)`),
   sql` + `,
 )
 

@@ -7,22 +7,22 @@
  * new process begins at the oldest row.
  */
 import { HOUR_MS } from '../../../base/clock.ts'
-import type { Pace } from '../../../work/sweep.ts'
+import type { SweepPace } from '../../../work/sweep.ts'
 
 /** Rows per transaction; clearing a text visits all its database pages. */
 const BATCH_ROWS = 100
 const BATCH_BYTES = 8 * 1024 * 1024
-export const RETENTION_PACE: Pace = { rows: BATCH_ROWS, rest: 'event loop' }
+export const RETENTION_PACE: SweepPace = { rows: BATCH_ROWS, rest: 'event loop' }
 
 /** How far the walk of a process has come. */
-export type Walk = {
+export type OldRowsWalk = {
   /** All rows up to this id were looked at. */
   position: string
   /** The pages after these ids have rows that must stay for now. */
   late: Set<string>
 }
 
-export type Span = { after: string; until: string }
+export type OldRowsSpan = { after: string; until: string }
 
 /** `last`: the last id of the page; undefined when no page follows. */
 type LookedAt = { last: string | undefined; isLate: boolean }
@@ -32,14 +32,14 @@ type LookedAt = { last: string | undefined; isLate: boolean }
  */
 const LAG_MS = HOUR_MS
 
-export function createWalk(): Walk {
+export function createWalk(): OldRowsWalk {
   return { position: '', late: new Set() }
 }
 
 /** Calls `look` for the pages of rows older than `before`. */
 export async function walkOld(
-  walk: Walk,
-  { before, look }: { before: number; look: (span: Span) => Promise<LookedAt> },
+  walk: OldRowsWalk,
+  { before, look }: { before: number; look: (span: OldRowsSpan) => Promise<LookedAt> },
 ): Promise<void> {
   const until = idAt(before)
   // The clock was set back: late pages would seem to have nothing that must stay.

@@ -17,7 +17,7 @@ import { parameter, statement } from '../../../store/statement.ts'
 import { sweepPages } from '../../../work/sweep.ts'
 import type { Base } from '../../ground/base.ts'
 import { contentOctets } from './content-rows.ts'
-import { createWalk, RETENTION_PACE, toBatches, type Walk, walkOld } from './old-rows.ts'
+import { createWalk, type OldRowsWalk, RETENTION_PACE, toBatches, walkOld } from './old-rows.ts'
 
 type Deps = Pick<Base, 'store' | 'config' | 'now'>
 type OldContent = { id: string; bytes: number }
@@ -26,7 +26,7 @@ type WithLinks = { id: string; links: string[] | null }
 const PAGE = 2_000
 
 /** How far a process has walked over contents and emails; it keeps this from run to run. */
-type Walks = { contents: Walk; emails: Walk }
+type Walks = { contents: OldRowsWalk; emails: OldRowsWalk }
 
 export function createWalks(): Walks {
   return { contents: createWalk(), emails: createWalk() }
@@ -103,7 +103,7 @@ const listHtml = statement<{ id: string; html: string }>(
       and not is_text and body is not null`,
 )
 
-async function clearContents(deps: Deps, walk: Walk, before: number): Promise<number> {
+async function clearContents(deps: Deps, walk: OldRowsWalk, before: number): Promise<number> {
   const { store } = deps
   const rows = await store.scan.list(listContentsInQueue, { before: before + HOUR_MS })
   const inQueue = new Set(rows.map(({ id }) => id))
@@ -130,7 +130,7 @@ async function clearShared({ store }: Deps, before: number, clear: Clear): Promi
 
 async function clearOwn(
   { store }: Deps,
-  walk: Walk,
+  walk: OldRowsWalk,
   { before, clear }: { before: number; clear: Clear },
 ): Promise<number> {
   let total = 0
@@ -227,7 +227,7 @@ const clearSnapshot = statement((db) =>
     ),
 )
 
-async function clearSnapshots({ store }: Deps, walk: Walk, before: number): Promise<void> {
+async function clearSnapshots({ store }: Deps, walk: OldRowsWalk, before: number): Promise<void> {
   await walkOld(walk, {
     before,
     look: async (span) => {

@@ -3,7 +3,7 @@ import { notFound } from '../../../base/errors.ts'
 import { count, desc, eq, sql } from '../../../store/drizzle.ts'
 import { sandboxMessages } from '../../../store/schema/service.ts'
 import { parameter, statement } from '../../../store/statement.ts'
-import { type Pace, sweep } from '../../../work/sweep.ts'
+import { type SweepPace, sweep } from '../../../work/sweep.ts'
 import type { Base } from '../../ground/base.ts'
 import { beginsWith } from './queue/queue-list.ts'
 
@@ -17,7 +17,7 @@ export type SandboxMessage = {
 }
 
 /** The first batch is small, because a raw message may be large. */
-const PACE: Pace = { first: 20, max: 500, batchMs: 8, rest: { times: 2 } }
+const PACE: SweepPace = { first: 20, max: 500, batchMs: 8, rest: { times: 2 } }
 
 const deleteOldest = statement(
   () => sql`delete from sandbox_messages where id in (select id from sandbox_messages

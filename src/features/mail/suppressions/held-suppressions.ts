@@ -12,7 +12,7 @@ import { heldSuppressions } from '../../../store/schema/suppressions.ts'
 import type { HeldCause } from '../../../store/schema/words.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
-import { type Pace, sweep } from '../../../work/sweep.ts'
+import { type SweepPace, sweep } from '../../../work/sweep.ts'
 import type { Base } from '../../ground/base.ts'
 import { hasDeliveredSince } from '../messages/outcome/strikes.ts'
 import {
@@ -53,12 +53,12 @@ type Existence = 'exists' | 'gone' | 'unknown'
 type DueSuppression = RowOf<typeof findDueOf>
 
 const BATCH = 200
-const PACE: Pace = { rows: BATCH, rest: 'none' }
+const PACE: SweepPace = { rows: BATCH, rest: 'none' }
 const DOMAINS_AT_ONCE = 8
 const MAX_DOMAINS = 500
 /** The number of suppressions of one domain that a transaction handles. */
 const RECHECK_BATCH = 100
-const RECHECK_PACE: Pace = { rows: RECHECK_BATCH, rest: 'none' }
+const RECHECK_PACE: SweepPace = { rows: RECHECK_BATCH, rest: 'none' }
 const RECHECK_MS = HOUR_MS
 const GIVE_UP_MS = 7 * DAY_MS
 

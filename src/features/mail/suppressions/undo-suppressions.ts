@@ -45,11 +45,15 @@ type UndoResult = {
 }
 
 type Deps = Pick<Base, 'store' | 'now'>
-type Scope = HeldScope & { since: number }
+type UndoScope = HeldScope & { since: number }
 type SuppressionPosition = Pick<Suppression, 'createdAt' | 'id'>
 
 const BATCH = 100
-const RULES = { pace: { rows: BATCH, rest: 'none' }, heavyFor: undefined, until: 'short' } as const
+const UNDO_RULES = {
+  pace: { rows: BATCH, rest: 'none' },
+  heavyFor: undefined,
+  until: 'short',
+} as const
 
 /**
  * Finds the contact that has a suppressed address now. A contact that had the address before is
@@ -94,11 +98,11 @@ const applyLaterReason = statement((db) =>
 )
 
 /** `since`: epoch ms. A second call changes nothing. */
-export async function undoSuppressions(deps: Deps, scope: Scope): Promise<UndoResult> {
+export async function undoSuppressions(deps: Deps, scope: UndoScope): Promise<UndoResult> {
   const undone = { dropped: await deleteHeld(deps, scope), removed: 0, resubscribed: 0, kept: 0 }
   for (const projectId of await listProjectIds(deps, scope)) {
     let after: SuppressionPosition | undefined
-    await sweep(deps, RULES, async (tx) => {
+    await sweep(deps, UNDO_RULES, async (tx) => {
       const some = await undoSome(deps, tx, { projectId, since: scope.since, after })
       tx.afterCommit(() => {
         undone.removed += some.removed
@@ -113,16 +117,16 @@ export async function undoSuppressions(deps: Deps, scope: Scope): Promise<UndoRe
 }
 
 /** The index of the list begins with the project, so projects are handled one after the other. */
-async function listProjectIds({ store }: Deps, { projectId }: Scope): Promise<string[]> {
+async function listProjectIds({ store }: Deps, { projectId }: UndoScope): Promise<string[]> {
   if (projectId !== undefined) return [projectId]
   return (await store.scan.select({ id: projects.id }).from(projects)).map(({ id }) => id)
 }
 
-function deleteHeld(deps: Deps, scope: Scope): Promise<number> {
-  return sweep(deps, RULES, (tx) => dropSome(tx, scope))
+function deleteHeld(deps: Deps, scope: UndoScope): Promise<number> {
+  return sweep(deps, UNDO_RULES, (tx) => dropSome(tx, scope))
 }
 
-async function dropSome(tx: Tx, scope: Scope): Promise<number> {
+async function dropSome(tx: Tx, scope: UndoScope): Promise<number> {
   const held = { id: heldSuppressions.id, projectId: heldSuppressions.projectId }
   const rows = await tx
     .select({ ...held, address: heldSuppressions.address })

@@ -65,7 +65,7 @@ const MERGE_TAG_FIXES: ReadonlyMap<string, string> = new Map([
 ])
 /** The fix for a placeholder that is no marker of Liquid, and would be sent as it is. */
 const WRITE_KEY = 'Write the key of the data of contacts, such as {{ name }}.'
-const TEXTS: readonly { service: string; pattern: RegExp; fix?: string }[] = [
+const FOREIGN_TEXTS: readonly { service: string; pattern: RegExp; fix?: string }[] = [
   { service: 'Mailgun', pattern: /%recipient\.\w{1,40}%/g },
   { service: 'MailerLite', pattern: /\{\$\w{1,40}\}/g },
   { service: 'ERB or EJS', pattern: /<%[=-]\s?[\w.@]{1,60}\s?%>/g },
@@ -98,7 +98,7 @@ export function findForeignSyntax(
       if (found.size >= MAX_FINDINGS) break
       add(found, tag, { service: 'Mailchimp', fix: fixOfTag(tag) })
     }
-    for (const { service, pattern, fix = WRITE_KEY } of TEXTS) {
+    for (const { service, pattern, fix = WRITE_KEY } of FOREIGN_TEXTS) {
       for (const [text] of source.matchAll(pattern)) {
         if (found.size >= MAX_FINDINGS) break
         add(found, text, { service, fix })
@@ -108,8 +108,8 @@ export function findForeignSyntax(
   return [...found.values()]
 }
 
-type Named = Pick<Syntax, 'service' | 'fix'>
-type NamedOutput = { begin: number; text: string; syntax: Named }
+type ForeignService = Pick<Syntax, 'service' | 'fix'>
+type NamedOutput = { begin: number; text: string; syntax: ForeignService }
 
 /**
  * Lists the first placeholders of other services that are not in `found` yet, in their order in the
@@ -144,7 +144,7 @@ function rootOf(content: string): string {
   return parseOutput(content).path?.[0] ?? content
 }
 
-function toSyntax(content: string, hint: string): Named {
+function toSyntax(content: string, hint: string): ForeignService {
   const language = GO.test(content) ? 'Go or another language' : 'another language'
   const service = LISTMONK.test(content) ? 'listmonk' : language
   return { service, fix: toSentence(hint) }
@@ -154,7 +154,7 @@ function toSentence(hint: string): string {
   return `${hint.charAt(0).toUpperCase()}${hint.slice(1)}.`
 }
 
-function syntaxOf(content: string): Named | undefined {
+function syntaxOf(content: string): ForeignService | undefined {
   if (!BEGINNINGS.has(content.charAt(0))) return undefined
   return PLACEHOLDERS.find(({ begins }) => begins.some((each) => isBegin(content, each)))
 }
@@ -183,7 +183,11 @@ function fixOfTag(tag: string): string {
   return MERGE_TAG_FIXES.get(name) ?? `Write the key of the data of contacts, such as ${example}.`
 }
 
-function add(found: Map<string, MessageFinding>, text: string, { service, fix }: Named): void {
+function add(
+  found: Map<string, MessageFinding>,
+  text: string,
+  { service, fix }: ForeignService,
+): void {
   if (found.has(text) || found.size >= MAX_FINDINGS) return
   const message = `${text} is a placeholder of ${service}, which has no meaning here.`
   found.set(text, { code: 'foreign_syntax', severity: 'warning', message, fix })

@@ -21,9 +21,9 @@ export type NamedVariables = { printed: string[]; guarded: string[] }
  * `hasContact`: whether the data may have a key `contact`. If so, `contact` is that key, and not
  * the object with the service's own variables.
  */
-type Rule = { hasContact?: boolean }
+type NamingRule = { hasContact?: boolean }
 
-type Path = readonly string[]
+type KeyPath = readonly string[]
 
 const OWN_NAMES = new Set([
   ...RESERVED_KEYS,
@@ -37,7 +37,7 @@ const DEFINITION =
 const HAS_FALLBACK = /\|\s*default\b/
 
 /** Names of objects that contain the keys: alone, such a name is no key. */
-const RECORDS = new Set(['data', CONTACT])
+const DATA_OBJECTS = new Set(['data', CONTACT])
 
 /**
  * The number of guarded keys after which a call looks for no more, because guarded keys serve hints
@@ -55,7 +55,7 @@ const TOKEN = /[\p{L}_][\p{L}\p{N}_.-]{0,199}|\S/gu
 const NAME = /^[\p{L}_]/u
 
 /** Words of the language, which are no variables; `reversed` and `continue` stand in loops. */
-const WORDS = new Set([
+const LIQUID_WORDS = new Set([
   ...['true', 'false', 'nil', 'null', 'empty', 'blank'],
   ...['and', 'or', 'not', 'contains', 'in', 'reversed', 'continue'],
 ])
@@ -67,14 +67,14 @@ const WORDS = new Set([
 const BEFORE_OTHER = new Set(['.', '|', '@', '$', '%'])
 
 /** Tags whose text after the name of the tag is an expression. */
-const ASKING = new Set(['if', 'elsif', 'unless', 'case', 'when', 'echo', 'cycle'])
+const EXPRESSION_TAGS = new Set(['if', 'elsif', 'unless', 'case', 'when', 'echo', 'cycle'])
 
 export function nameVariables(
   sources: readonly string[],
-  { hasContact = false }: Rule = {},
+  { hasContact = false }: NamingRule = {},
 ): NamedVariables {
-  const printed: Path[] = []
-  const guarded: Path[] = []
+  const printed: KeyPath[] = []
+  const guarded: KeyPath[] = []
   const defined = new Set<string>()
   for (const source of sources) {
     for (const { kind, content } of readMarkers(source)) {
@@ -89,12 +89,12 @@ export function nameVariables(
     }
   }
   const isVariable = hasContact || defined.has(CONTACT)
-  const keysOf = (paths: readonly Path[]) => {
+  const keysOf = (paths: readonly KeyPath[]) => {
     const keys = new Set(paths.map((path) => keyOf(path, isVariable)))
     return [...keys].filter((key) => !defined.has(key) && !OWN_NAMES.has(key))
   }
   const names = keysOf(printed)
-  const seen = new Set([...names, ...RECORDS])
+  const seen = new Set([...names, ...DATA_OBJECTS])
   return { printed: names, guarded: keysOf(guarded).filter((key) => !seen.has(key)) }
 }
 
@@ -123,7 +123,7 @@ function readMarkers(source: string): { kind: Marker['kind']; content: string }[
 
 function addOutput(
   content: string,
-  { printed, guarded }: { printed: Path[]; guarded: Path[] },
+  { printed, guarded }: { printed: KeyPath[]; guarded: KeyPath[] },
 ): void {
   const { head, path, fallback, headFilters, filters } = parseOutput(content)
   const isGuarded =
@@ -146,7 +146,7 @@ function statementsOf(content: string): string[] {
     : [content]
 }
 
-function keyOf(path: Path, hasContact: boolean): string {
+function keyOf(path: KeyPath, hasContact: boolean): string {
   const isOurs = path[0] === CONTACT && path.length > 1 && !hasContact
   const [root = '', key] = isOurs ? path.slice(1) : path
   return root === 'data' && key !== undefined ? key : root
@@ -165,7 +165,7 @@ function listPaths(expression: string): string[][] {
   if (unquoted.length > MAX_EXPRESSION_LENGTH) tokens.pop()
   const isVariable = (token: string, at: number) =>
     NAME.test(token) &&
-    !WORDS.has(token) &&
+    !LIQUID_WORDS.has(token) &&
     !BEFORE_OTHER.has(tokens[at - 1] ?? '') &&
     tokens[at + 1] !== ':'
   return tokens.filter(isVariable).map((token) => token.split('.'))
@@ -175,7 +175,7 @@ function listPaths(expression: string): string[][] {
 function listPathsOfTag(content: string): string[][] {
   const [name = ''] = /^\w+/.exec(content) ?? []
   const rest = content.slice(name.length)
-  if (ASKING.has(name)) return listPaths(rest)
+  if (EXPRESSION_TAGS.has(name)) return listPaths(rest)
   if (name === 'for' || name === 'tablerow') return listPaths(after(rest, ' in '))
   return name === 'assign' ? listPaths(after(rest, '=')) : []
 }

@@ -74,7 +74,7 @@ export type NewFields = TemplateChanges & Pick<TemplateFields, 'name' | 'subject
 const DEFAULT_TYPE: ContentClass = 'MARKETING'
 
 /** The length up to which a text has no fault of size: a marker takes at least two characters. */
-const SHORT = Math.min(2 * MAX_MARKERS, MAX_TEMPLATE_LENGTH)
+const MAX_SHORT_TEXT = Math.min(2 * MAX_MARKERS, MAX_TEMPLATE_LENGTH)
 
 /**
  * Checks the fields that are present. `loadStored`: asked for only when a text has a fault of syntax. A text that
@@ -204,7 +204,7 @@ async function checkSyntax(
 }
 
 function sizeFault(text: string): string | undefined {
-  if (text.length <= SHORT) return undefined
+  if (text.length <= MAX_SHORT_TEXT) return undefined
   const markers = countMarkers(text)
   if (markers > MAX_MARKERS) return `More than ${MAX_MARKERS} placeholders and tags`
   if (markers === 0 || text.length <= MAX_TEMPLATE_LENGTH) return undefined

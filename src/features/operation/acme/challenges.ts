@@ -1,17 +1,17 @@
 /**
- * The answers to the challenges of orders in progress (http-01, RFC 8555 section 8.3). The edges answer
- * known tokens only, whatever the Host header says.
+ * Keeps the answers to the challenges of orders in progress (http-01, RFC 8555 section 8.3). The
+ * edges answer known tokens only, whatever the Host header says.
  */
 export type Challenges = {
   add(token: string, keyAuthorization: string): void
   delete(token: string): void
-  /** The key authorization of a token. */
+  /** Returns the key authorization of a token. */
   find(token: string): string | undefined
 }
 
 export const CHALLENGE_PATH = '/.well-known/acme-challenge/'
 
-/** RFC 8555 section 8.3: base64url, at least 128 bits. */
+/** A token is base64url and has at least 128 bits (RFC 8555 section 8.3). */
 const TOKEN = /^[\w-]{16,200}$/
 
 export function isToken(text: string): boolean {

@@ -36,7 +36,7 @@ import { AcmeFailure, describeProblem } from './failure.ts'
 export type AcmeDeps = {
   http: Pick<HttpClient, 'request'>
   now: Now
-  /** Rejects when `signal` aborts. */
+  /** Waits. Rejects when `signal` aborts. */
   wait(ms: number, signal: AbortSignal): Promise<void>
   signal: AbortSignal
 }
@@ -45,15 +45,18 @@ export type AcmeResponse = {
   status: number
   headers: IncomingHttpHeaders
   text: string
-  /** The parsed JSON; an empty object for any other body. */
+  /** The parsed JSON of the body; an empty object for any other body. */
   body: Record<string, unknown>
 }
 
 export type AcmeClient = {
   accountKey: KeyObject
-  /** The URL of a resource; undefined if this authority has none. @throws AcmeFailure */
+  /**
+   * Finds the URL of a resource; undefined if this authority does not have the resource.
+   * @throws AcmeFailure
+   */
   resource(name: string): Promise<string | undefined>
-  /** Reads without a signature. @throws AcmeFailure */
+  /** Sends an unsigned GET. @throws AcmeFailure */
   get(url: string): Promise<AcmeResponse>
   /**
    * Sends a signed request; without `payload`, it is the POST-as-GET of RFC 8555 section 6.3. `signer`:
@@ -65,7 +68,10 @@ export type AcmeClient = {
 
 const TIMEOUT_MS = 20 * SECOND_MS
 const MAX_BODY_BYTES = 256 * 1024
-/** RFC 8555 section 6.5: a refused nonce is replaced. */
+/**
+ * How many nonces a request tries. The authority may refuse a nonce, and then a new one is used
+ * (RFC 8555 section 6.5).
+ */
 const MAX_NONCES = 6
 const RESOURCES = ['newNonce', 'newAccount', 'newOrder', 'renewalInfo'] as const
 
@@ -126,8 +132,7 @@ export function createAcmeClient(
           method: 'POST',
           headers: { 'content-type': 'application/jose+json' },
           body: JSON.stringify(signed),
-          // The request may be sent again: a repeated nonce is refused, so the authority acts at
-          // most once.
+          // A repetition is safe: the authority refuses a repeated nonce, so it acts at most once.
           isRepeatable: true,
         })
       } catch (error) {
@@ -140,7 +145,10 @@ export function createAcmeClient(
   return { accountKey, resource, get: (url) => send(url, {}), post }
 }
 
-/** The binding of an account's key to an account known by other means (RFC 8555 section 7.3.4). */
+/**
+ * Makes the binding that ties the key of our account to an account that the operator has at the
+ * authority (RFC 8555 section 7.3.4).
+ */
 async function bindExternalAccount(
   accountKey: KeyObject,
   { kid, hmacKey }: { kid: string; hmacKey: string },
@@ -180,7 +188,7 @@ async function exchange(
   const { problem, text: said } = describeProblem(response.body)
   const retryAfterMs = parseRetryAfter(headers['retry-after'], now())
   const shown = said === '' ? `HTTP status ${status}` : said
-  // Without a problem document, something in front of the authority has answered.
+  // An error without a problem document comes from a server in front of the authority.
   const kind = problem === null && status >= 500 ? 'unreachable' : 'refused'
   throw new AcmeFailure(kind, `${request.url.host} answers ${shown}`, { retryAfterMs, problem })
 }

@@ -1,6 +1,6 @@
 /**
- * Why an order failed, as a text for operators: without secrets, on one line, and not long. What the
- * authority says is a stranger's text.
+ * Why an order failed, as a text for operators: one short line without secrets. The words of the
+ * authority are a stranger's text.
  */
 
 /**
@@ -12,7 +12,7 @@ type OrderFailureKind = 'unreachable' | 'refused'
 export class AcmeFailure extends Error {
   override readonly name = 'AcmeFailure'
   readonly kind: OrderFailureKind
-  /** The wait that the authority asks for. */
+  /** How long the authority asks to wait. */
   readonly retryAfterMs: number | null
   /** The last part of the type of a problem document, such as `badNonce`. */
   readonly problem: string | null

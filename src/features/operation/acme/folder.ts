@@ -17,21 +17,24 @@ type OrderOrigin = { directoryUrl: string; domains: readonly string[] }
 
 export type CurrentCertificate = OrderOrigin & { certificate: X509Certificate }
 
-/** The state of the last order, and of the orders that failed since the last certificate. */
+/**
+ * The state of orders: the result of the last one, and how many have failed since the last
+ * certificate.
+ */
 export type OrderState = {
-  /** The digest of the tried settings: other settings are tried at once. */
+  /** The digest of the settings of the last order. An order with other settings does not wait. */
   settings: string
   failures: number
-  /** Epoch milliseconds. */
+  /** The earliest time of the next order (epoch ms). */
   nextAttemptAt: number
-  /** For operators; null when the last order succeeded. */
+  /** Why the last order failed, for operators; null when it succeeded. */
   fault: string | null
 }
 
 const CERTIFICATE = 'certificate.pem'
 const STATE = 'state.json'
 
-/** Makes the folder, and removes what a crash has left in it. */
+/** Makes the folder, and removes the unfinished files of a crash. */
 export async function prepareFolder(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const names = await readdir(folder)
@@ -39,7 +42,7 @@ export async function prepareFolder(folder: string): Promise<void> {
   await Promise.all(left.map((name) => rm(path.join(folder, name), { force: true })))
 }
 
-/** Undefined without a usable certificate. */
+/** Reads the present certificate; undefined if there is none that can be used. */
 export async function findCurrent(folder: string): Promise<CurrentCertificate | undefined> {
   const file = path.join(folder, CERTIFICATE)
   const text = await readFile(file, 'utf8').catch(() => undefined)
@@ -50,7 +53,7 @@ export async function findCurrent(folder: string): Promise<CurrentCertificate | 
     const [, domains = ''] = /^Domains: (.*)$/m.exec(text) ?? []
     return { directoryUrl, domains: domains.split(' '), certificate: new X509Certificate(cert) }
   } catch {
-    // A broken certificate is ordered again, like a missing one.
+    // A broken certificate counts as missing, so a new one is ordered.
     return undefined
   }
 }
@@ -64,7 +67,7 @@ export async function writeCertificate(
   await replaceFile(path.join(folder, CERTIFICATE), `${head}${key}${chain}`)
 }
 
-/** Undefined without failed orders, and for a file that cannot be read. */
+/** Reads the state of orders; undefined if no order has failed, or if the file cannot be read. */
 export async function findState(folder: string): Promise<OrderState | undefined> {
   try {
     const state = JSON.parse(await readFile(path.join(folder, STATE), 'utf8'))

@@ -33,7 +33,7 @@ type OrderInput = {
 /** PEM: the key, and the chain that begins with the certificate. */
 export type IssuedCertificate = { key: string; chain: string }
 
-/** The time between two questions to the authority about a challenge or an order in progress. */
+/** The shortest time between two requests for the status of a challenge or an order. */
 const POLL_MS = SECOND_MS
 const MAX_POLL_MS = 30 * SECOND_MS
 const MAX_POLLS = 60
@@ -80,8 +80,8 @@ async function beginOrder(
 }
 
 /**
- * Whether the order may be refused for the certificate that it replaces: the authority knows another
- * successor, which was lost, or does not know the certificate any more (RFC 9773 section 5).
+ * Whether the refusal may be due to the certificate that the order replaces: the authority knows
+ * another successor, which was lost, or no longer knows the certificate (RFC 9773 section 5).
  */
 function isOfReplacement(error: unknown): boolean {
   return error instanceof AcmeFailure && error.problem !== null && error.problem !== 'rateLimited'
@@ -111,7 +111,10 @@ async function authorize(deps: OrderDeps, account: string, url: string): Promise
 
 type Polled = { account: string; url: string }
 
-/** Asks until the status is one of `wanted`. @throws AcmeFailure for `invalid`, and at the end */
+/**
+ * Requests the status again and again until it is one of `wanted`.
+ * @throws AcmeFailure when the status is `invalid`, or after `MAX_POLLS` requests
+ */
 async function poll(
   { client, now, wait, signal }: OrderDeps,
   { account, url }: Polled,
@@ -130,7 +133,7 @@ async function poll(
   throw new AcmeFailure('refused', 'the authority does not come to an end')
 }
 
-/** The error of an order, or of the challenge that failed. */
+/** Describes the error of an order, or of the challenge that failed. */
 function describeRefusal(body: Record<string, unknown>, status: string): string {
   const failed = [body, ...listChallenges(body)].find(({ error }) => error !== undefined)
   const { text } = describeProblem(failed?.error)
@@ -139,7 +142,10 @@ function describeRefusal(body: Record<string, unknown>, status: string): string 
   return `${subject} is ${describeProblem({ detail: status }).text}${text === '' ? '' : `: ${text}`}`
 }
 
-/** A wrong certificate must not replace a good one. @throws AcmeFailure */
+/**
+ * Checks the new certificate, because a wrong one must not replace a good one.
+ * @throws AcmeFailure
+ */
 function checkIssued(
   { key, chain }: { key: KeyObject; chain: string },
   domains: readonly string[],
@@ -164,9 +170,7 @@ function checkIssued(
   return issued
 }
 
-/**
- * Requires that key and chain can be used; the rest of the chain counts, too. @throws AcmeFailure
- */
+/** Requires that the key and the whole chain can be used. @throws AcmeFailure */
 function checkUsable({ key, chain }: IssuedCertificate): void {
   try {
     parsePair(`${key}${chain}`)
@@ -198,9 +202,9 @@ function requireText(value: unknown, name: string): string {
 }
 
 const ECDSA_WITH_SHA256 = oid('2a8648ce3d040302')
-/** PKCS #9 extensionRequest (RFC 2985 section 5.4.2). */
+/** The object identifier of extensionRequest in PKCS #9 (RFC 2985 section 5.4.2). */
 const EXTENSION_REQUEST = oid('2a864886f70d01090e')
-/** RFC 5280 section 4.2.1.6. */
+/** The object identifier of subjectAltName (RFC 5280 section 4.2.1.6). */
 const SUBJECT_ALT_NAME = oid('551d11')
 
 /**
@@ -227,7 +231,7 @@ function oid(hex: string): Buffer {
   return tagged(0x06, Buffer.from(hex, 'hex'))
 }
 
-/** Tag, length and content (X.690 section 8.1). */
+/** Encodes a value as tag, length and content (X.690 section 8.1). */
 function tagged(tag: number, content: Buffer): Buffer {
   const { length } = content
   if (length < 0x80) return Buffer.concat([Buffer.from([tag, length]), content])

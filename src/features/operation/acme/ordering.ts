@@ -2,9 +2,9 @@
  * Keeps the certificate of `acme` valid: orders it at the first start, renews it, and orders it anew
  * when names or directory change. The previous one stays in use until its successor is on disk.
  *
- * An attempt is counted as failed before it begins, so that a restart in the middle of it, or a loop of
- * restarts, waits as long as after a failure; a stop in good order takes the count back. A failure is a
- * reason in `/health` until an order succeeds.
+ * An attempt is counted as failed before it begins. So a restart in the middle of an attempt, or a
+ * loop of restarts, waits as long as after a failure. An orderly stop takes the count back. A
+ * failure is a reason in `/health` until an order succeeds.
  */
 import { readFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -49,24 +49,24 @@ type Deps = Pick<Base, 'certificates' | 'config' | 'counters' | 'log' | 'now' | 
 }
 
 type OrderingOptions = {
-  /** Replaces the client of the directory. */
+  /** For tests: replaces the client that requests the directory. */
   http?: Pick<HttpClient, 'request'>
   wait?: AcmeDeps['wait']
   random?: () => number
 }
 
 type Ordering = {
-  /** Orders what is due; resolves when nothing is due for the moment. */
+  /** Orders the certificates that are due, and resolves when none is due. */
   turn(): Promise<void>
   stop(): Promise<void>
 }
 
-/** A clock may be set meanwhile, so the time is looked at this often. */
+/** How often the clock is read, because it may be set while the loop waits. */
 const LOOK_EVERY_MS = MINUTE_MS
 const LEAST_PAUSE_MS = SECOND_MS
 const ASK_AGAIN_MS = 6 * HOUR_MS
 
-/** Null without `acme.email`. */
+/** Returns null without `acme.email`. */
 export function startOrdering(deps: Deps, options: OrderingOptions = {}): Ordering | null {
   const { acme } = deps.config
   return acme === null ? null : startFor(deps, acme, options)
@@ -80,7 +80,7 @@ function startFor(deps: Deps, acme: AcmeConfig, options: OrderingOptions): Order
   const order = createOrder(deps, acme, { ...options, signal })
   const suggestion: Suggestion = { at: null, askAt: 0 }
 
-  /** Returns when to look again. */
+  /** Orders a certificate if one is due. Returns when to look again. */
   async function look(): Promise<number> {
     await prepareFolder(acme.folder)
     const [current, state] = await Promise.all([findCurrent(acme.folder), findState(acme.folder)])
@@ -89,8 +89,8 @@ function startFor(deps: Deps, acme: AcmeConfig, options: OrderingOptions): Order
       await order.ask(current, suggestion)
     }
     const dueAt = orderDueAt(current, acme, suggestion.at)
-    // A kill may have come after the certificate was written and before the state was: then the
-    // order did not fail.
+    // A kill may have come between writing the certificate and writing the state. Then the state
+    // still says that the order failed, although the certificate is there.
     const hasFailed = dueAt <= now() && state?.settings === settings
     certificates.setOrderFault(hasFailed ? state.fault : null)
     const at = Math.max(dueAt, barredAt)
@@ -119,13 +119,16 @@ function startFor(deps: Deps, acme: AcmeConfig, options: OrderingOptions): Order
   }
 }
 
-/** When the authority suggests the renewal, and when it is asked for it. */
+/**
+ * `at`: the time of the renewal that the authority suggests; null without a suggestion. `askAt`:
+ * when to ask the authority for a suggestion again.
+ */
 type Suggestion = { at: number | null; askAt: number }
 
 type Order = {
-  /** Asks the authority for the time of the renewal, once `askAt` has come. */
+  /** Asks the authority for its suggestion, if `askAt` has come. */
   ask(current: CurrentCertificate, suggestion: Suggestion): Promise<void>
-  /** Returns when the next look is due. */
+  /** Orders a certificate. Returns when to look again. */
   attempt(current: CurrentCertificate | undefined, state: OrderState | undefined): Promise<number>
 }
 
@@ -234,7 +237,8 @@ function createOrder(
 }
 
 async function clientOptions({ resolver }: Deps, { caFile }: AcmeConfig) {
-  // The operator chooses the directory, which may be in a private network.
+  // Every address is allowed: the operator chooses the directory, which may be in a private
+  // network.
   const options = { resolver, isAllowed: () => true, maxIdle: 1 }
   return caFile === null ? options : { ...options, ca: await readFile(caFile, 'utf8') }
 }

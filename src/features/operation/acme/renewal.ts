@@ -13,32 +13,41 @@ import type { CurrentCertificate, OrderState } from './folder.ts'
 
 const ASK_EVERY_MS = 6 * HOUR_MS
 const ASK_LEAST_MS = 10 * MINUTE_MS
-/** The authority key identifier (RFC 5280 section 4.2.1.1): its object identifier, in DER. */
+/**
+ * The object identifier of the extension with the authority key identifier (RFC 5280 section
+ * 4.2.1.1), in DER.
+ */
 const AUTHORITY_KEY = Buffer.from('0603551d23', 'hex')
 const OCTET_STRING = 0x04
 const SEQUENCE = 0x30
 const KEY_IDENTIFIER = 0x80
 const RENEWAL_SHARE = 2 / 3
-/** Renewals are spread over this further share of the life. */
+/** Renewals are spread over this share of the certificate's life, from two thirds on. */
 const SPREAD_SHARE = 1 / 30
-/** Retry delays vary by this share. */
+/** A retry delay is longer or shorter by up to this share. */
 const JITTER = 0.15
-/** Let's Encrypt allows five failed validations of a name in an hour. */
+/**
+ * The retry delays after a refusal. Let's Encrypt allows five failed validations of a name in an
+ * hour.
+ */
 const REFUSED_MS = { first: 2 * MINUTE_MS, max: 6 * HOUR_MS }
 const UNREACHABLE_MS = { first: 10 * SECOND_MS, max: HOUR_MS }
 /** After an order, nothing is ordered for this share of the certificate's life, at most a day. */
 const REST_SHARE = 0.1
-/** The longest wait that an authority may ask for (`parseRetryAfter`). */
+/** The longest wait that counts when an authority asks for one (`parseRetryAfter`). */
 const MAX_WAIT_MS = DAY_MS
 
-/** Epoch milliseconds of the renewal; always the same for one certificate. */
+/** Returns the time of the renewal (epoch ms); always the same time for one certificate. */
 export function renewalOf(certificate: X509Certificate): number {
   const from = certificate.validFromDate.getTime()
   const lifeMs = certificate.validToDate.getTime() - from
   return from + lifeMs * (RENEWAL_SHARE + SPREAD_SHARE * fractionOf(certificate))
 }
 
-/** A point of the window that the authority suggests; always the same for one certificate. */
+/**
+ * Chooses a point of the window that the authority suggests; always the same point for one
+ * certificate.
+ */
 export function pointOf(
   certificate: X509Certificate,
   window: { from: number; to: number },
@@ -46,7 +55,10 @@ export function pointOf(
   return window.from + (window.to - window.from) * fractionOf(certificate)
 }
 
-/** When an order is due, whatever has failed before; 0: now. */
+/**
+ * Returns when an order is due (epoch ms), leaving out the waits after failures; 0 if one is due
+ * now.
+ */
 export function orderDueAt(
   current: CurrentCertificate | undefined,
   { directoryUrl, domains }: Pick<AcmeConfig, 'directoryUrl' | 'domains'>,
@@ -69,7 +81,7 @@ export function barredUntil(
   return state.nextAttemptAt > now + MAX_WAIT_MS ? 0 : state.nextAttemptAt
 }
 
-/** The delay after this many failures. `random`: from 0 to 1. */
+/** Returns the delay after this many failures. `random` gives a number from 0 to 1. */
 export function orderRetryDelay(
   failures: number,
   kind: 'refused' | 'unreachable',
@@ -81,8 +93,8 @@ export function orderRetryDelay(
 }
 
 /**
- * The least time between two orders, should a certificate be due as soon as it is issued: the clock of
- * this server, or that of the authority, is wrong then.
+ * The least time between two orders. The rest matters when a clock is wrong, here or at the
+ * authority: then each certificate is due as soon as it is issued.
  */
 export function restAfter(certificate: X509Certificate): number {
   const lifeMs = certificate.validToDate.getTime() - certificate.validFromDate.getTime()
@@ -105,9 +117,9 @@ function isSameSet(one: readonly string[], other: readonly string[]): boolean {
 }
 
 type RenewalWindow = {
-  /** Epoch milliseconds; null without a suggestion. */
+  /** The suggested window (epoch ms); null without a suggestion. */
   window: { from: number; to: number } | null
-  /** When to ask again. */
+  /** After how long to ask again. */
   askAgainAfterMs: number
 }
 
@@ -133,18 +145,25 @@ export async function askRenewalWindow(
   }
 }
 
-/** The identifier of RFC 9773 section 4.1; undefined if the certificate names no key of its issuer. */
+/**
+ * The identifier of a certificate for its authority (RFC 9773 section 4.1); undefined if the
+ * certificate names no key of its issuer.
+ */
 export function certificateId({ raw, serialNumber }: X509Certificate): string | undefined {
   const key = findAuthorityKey(raw)
   if (key === undefined) return undefined
   const even = serialNumber.padStart(serialNumber.length + (serialNumber.length % 2), '0')
   const digits = Buffer.from(even, 'hex')
-  // In DER, a positive integer begins with a bit of 0.
+  // A leading byte 0 marks the number as positive: in DER, a positive integer begins with a bit of
+  // 0.
   const serial = (digits[0] ?? 0) >= 0x80 ? Buffer.concat([Buffer.from([0]), digits]) : digits
   return `${key.toString('base64url')}.${serial.toString('base64url')}`
 }
 
-/** The extension is an OCTET STRING of a SEQUENCE whose first part is the key identifier, all short. */
+/**
+ * Finds the key identifier of the issuer. Its extension is an OCTET STRING of a SEQUENCE with the
+ * key identifier as its first part; all lengths have one byte.
+ */
 function findAuthorityKey(der: Buffer): Buffer | undefined {
   const at = der.indexOf(AUTHORITY_KEY)
   if (at === -1) return undefined

@@ -1,6 +1,6 @@
 /**
  * The record of backups in the database: the attempts that have ended, newest last, and the gauges
- * of the last one. A restored database knows the backups before its own.
+ * of the last attempt. A restored database has the record of the backups before its own.
  */
 import { SECOND_MS } from '../../../base/clock.ts'
 import { and, desc, eq, gt, isNotNull, isNull, lte, sql } from '../../../store/drizzle.ts'
@@ -17,7 +17,7 @@ type LastBackup = {
   failed: BackupAttempt | undefined
 }
 
-/** Older attempts are forgotten. */
+/** The number of attempts that are kept. */
 const KEPT_ATTEMPTS = 200
 
 const columns = {
@@ -83,7 +83,9 @@ const deleteOld = statement((db) =>
     ),
 )
 
-/** The last backup by a command or by the schedule, and whether an attempt has failed since. */
+/**
+ * Finds the last backup by a command or by the schedule, and whether an attempt has failed since.
+ */
 export async function findLastBackup({ store }: Pick<Base, 'store'>): Promise<LastBackup> {
   const found = await store.read.find(findVerified)
   const failed = await store.read.find(findFailedSince, { number: found?.number ?? 0 })
@@ -92,7 +94,7 @@ export async function findLastBackup({ store }: Pick<Base, 'store'>): Promise<La
   return { verified, failed }
 }
 
-/** The newest attempt of one origin, whether it succeeded or not. */
+/** Finds the newest attempt by a command or by the schedule, whether it succeeded or not. */
 export function findLastAttempt(
   { store }: Pick<Base, 'store'>,
   origin: BackupRow['origin'],
@@ -100,7 +102,7 @@ export function findLastAttempt(
   return store.read.find(findNewestOf, { origin })
 }
 
-/** Records an attempt that has ended. The newest backup that succeeded is never forgotten. */
+/** Records an attempt that has ended. The newest successful backup always stays in the record. */
 export async function recordBackup(
   { store }: Pick<Base, 'store'>,
   attempt: BackupAttempt,

@@ -6,9 +6,12 @@
 import { randomBytes } from 'node:crypto'
 
 export type Arrivals = {
-  /** Returns a new word, and whether it has been noted. `end` forgets it. */
+  /**
+   * Returns a new word, and a function that says whether a request with it has arrived. `end`
+   * forgets the word.
+   */
   expect(): { word: string; hasArrived(): boolean; end(): void }
-  /** Call it with the token of a hosted page that is not valid. */
+  /** Notes a word. Call it with the token of a hosted page that is not valid. */
   note(token: string | undefined): void
 }
 
@@ -18,7 +21,7 @@ export function createArrivals(): Arrivals {
   const expected = new Map<string, boolean>()
   return {
     expect() {
-      // Letters and digits of a token, but of no length that a token has.
+      // The word has letters and digits like a token, but another length than any token.
       const word = randomBytes(WORD_OCTETS)
         .toString('hex')
         .replace(/[01]/g, 'x')

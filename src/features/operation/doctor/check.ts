@@ -18,8 +18,8 @@ const ORDER: readonly CheckStatus[] = ['failed', 'warning', 'ok', 'skipped']
 const MAX_FIXES = 20
 
 /**
- * The outcome of one of several things that a check looks at, such as an address or a domain. A
- * skipped part has the reason as its evidence and counts as nothing found.
+ * The outcome for one of several things that a check looks at, such as an address or a domain. A
+ * skipped part gives its reason as evidence, and counts as neither good nor bad.
  */
 export type CheckPart = CheckOutcome
 
@@ -51,9 +51,12 @@ export type CheckOutcome = {
   status: CheckStatus
   /** The observation; for a skipped check, the reason. */
   evidence: string
-  /** The repair: lines of a zone or of the configuration to paste, commands, or a sentence. */
+  /**
+   * How to repair the fault: lines of a zone or of the configuration to paste, commands, or a
+   * sentence.
+   */
   fix?: string
-  /** When one of these checks is not ok, this outcome only follows from it, and is skipped. */
+  /** If one of these checks is not ok, this outcome is only a consequence of it, and is skipped. */
   follows?: readonly CheckId[]
 }
 
@@ -68,7 +71,7 @@ export type CheckResult = {
 const MAX_EVIDENCE = 500
 const MAX_FIX = 4_000
 
-/** Why a check is skipped in a command beside no server, or beside one that does not answer. */
+/** Why a check is skipped in a command without an answering server. */
 export const NEEDS_SERVER = 'only a running server can tell'
 
 export const ok = (evidence: string): CheckOutcome => ({ status: 'ok', evidence })
@@ -80,7 +83,7 @@ export const failed = (evidence: string, fix: string): CheckOutcome => ({
   ...{ status: 'failed', evidence, fix },
 })
 
-/** One line of at most 500 characters; control and direction characters are escaped. */
+/** Makes one line of at most 500 characters; control and direction characters are escaped. */
 function toEvidence(text: string): string {
   const line = printable(text.replace(/[\r\n\t]+/g, ' '), 2 * MAX_EVIDENCE).toWellFormed()
   return line.length <= MAX_EVIDENCE ? line : `${line.slice(0, MAX_EVIDENCE - 1).toWellFormed()}…`
@@ -94,16 +97,16 @@ export function toCheckResult(id: CheckId, { status, evidence, fix }: CheckOutco
   }
 }
 
-/** Keeps line ends: a fix may be several records. */
+/** Escapes each line by itself: a fix may be several records, so its line ends stay. */
 function toFix(fix: string): string {
   const lines = fix.split('\n').map((line) => printable(line, MAX_FIX))
   return lines.join('\n').slice(0, MAX_FIX)
 }
 
 /**
- * Makes one outcome of many: the worst status of all parts, with the evidence and the fixes of
- * those that have this status or are nearly as bad. `summary` is the evidence when nothing is
- * wrong.
+ * Combines parts to one outcome. The status is the worst of all parts; the evidence and the fixes
+ * come from all failed parts and all parts with a warning. `summary` is the evidence when no part
+ * is bad.
  */
 export function combine(parts: readonly CheckPart[], summary: string): CheckOutcome {
   const status = ORDER.find((one) => parts.some((part) => part.status === one)) ?? 'skipped'
@@ -119,7 +122,7 @@ export function combine(parts: readonly CheckPart[], summary: string): CheckOutc
   }
 }
 
-/** The outcome follows from another check only if all its bad parts do. */
+/** A combined outcome is a consequence of other checks only if all its bad parts are. */
 function followsOf(bad: readonly CheckPart[]): Pick<CheckOutcome, 'follows'> {
   if (bad.some(({ follows }) => follows === undefined)) return {}
   return { follows: [...new Set(bad.flatMap(({ follows }) => follows ?? []))] }
@@ -150,15 +153,15 @@ export function skipInSandbox({ delivery }: Pick<Config, 'delivery'>): CheckOutc
 }
 
 /**
- * Skips a check of the addresses that mail comes from, which in relay mode are those of the
- * smarthost.
+ * Skips, in relay mode, a check of the addresses that mail comes from: other servers see the
+ * addresses of the smarthost. Also skips it in a sandbox.
  */
 export function skipUnlessDirect(config: Pick<Config, 'delivery'>): CheckOutcome | undefined {
   if (config.delivery.mode !== 'relay') return skipInSandbox(config)
   return skipped('in relay mode other servers see the addresses of the smarthost')
 }
 
-/** `facts`: what several checks of one run need, found out once. */
+/** `facts`: what several checks of one run need; each fact is found out once. */
 export type CheckContext = DoctorDeps & { facts: DoctorFacts }
 
 export type Check = {

@@ -1,11 +1,11 @@
-/** The parts that checks use. */
+/** The parts of the program that checks use. */
 import type { ListenAddress } from '../../../config/config.ts'
 import type { Probes } from '../../../outbound/probe/probes.ts'
 import type { DiskSpace } from '../../../store/files/disk.ts'
 import type { Base } from '../../ground/base.ts'
 import type { Arrivals } from './arrivals.ts'
 
-/** The bound addresses of the listeners. */
+/** The addresses that the listeners are bound to. */
 export type Listeners = {
   http: ListenAddress
   inbound: readonly ListenAddress[]
@@ -19,8 +19,8 @@ type RunningServer = Pick<Base, 'outbound'> & {
 }
 
 /**
- * The newest backup that was verified, and the newest attempt if it failed after that. The feature of
- * backups builds on all others, so it is a part like the network.
+ * Finds the newest verified backup, and the newest attempt if it failed after that. Passed in as a
+ * function, because the feature of backups stands above the checks.
  */
 type FindLastBackup = () => Promise<{
   verified: { startedAt: number; file: string } | undefined
@@ -28,7 +28,7 @@ type FindLastBackup = () => Promise<{
 }>
 
 export type DoctorDeps = Pick<Base, 'config' | 'keyring' | 'store' | 'now' | 'log'> & {
-  /** The network; every step has its own time limit. */
+  /** Access to the network; every step has its own time limit. */
   probes: Probes
   readSpace(folder: string): Promise<DiskSpace>
   findLastBackup: FindLastBackup

@@ -55,7 +55,9 @@ async function checkDomain(context: CheckContext, sender: CheckedDomain): Promis
   return ok(`${sender.name}: p=${policy}${share}, signature and return path are aligned`)
 }
 
-/** Returns the record, or the reason why there is none; `error`: DNS gave no answer. */
+/**
+ * Returns the record; a text with the reason if there is none; or an `error` if DNS gave no answer.
+ */
 async function findRecord(
   { probes }: Pick<CheckContext, 'probes'>,
   domain: string,
@@ -76,7 +78,10 @@ async function findRecord(
 
 type Judged = { sender: CheckedDomain; found: FoundRecord; record: DmarcRecord }
 
-/** The signature's domain is the one of From, so only the return path can be misaligned. */
+/**
+ * Judges the alignment of the return path. The domain of the signature always is the domain of
+ * From, so only the return path can be misaligned.
+ */
 function judgeAlignment(
   { config }: Pick<CheckContext, 'config'>,
   { sender, found, record }: Judged,
@@ -97,15 +102,18 @@ function judgeAlignment(
 }
 
 /**
- * The record with relaxed alignment of SPF. It is another person's text, and shown only to be pasted:
- * quotes are escaped, and a long one is not repeated.
+ * Returns the record with relaxed alignment of SPF, to be pasted. The record is a stranger's text:
+ * its quotes are escaped, and a long record is replaced by a short one.
  */
 function relaxed(text: string): string {
   if (text.length > MAX_REPEATED) return 'v=DMARC1; p=none'
   return text.replace(/aspf\s*=\s*s/i, 'aspf=r').replace(/["\\]/g, '\\$&')
 }
 
-/** Reports go to other organisations only with their consent (RFC 7489 section 7.1). */
+/**
+ * Finds domains that may get no reports of this domain. Reports go to another organisation only
+ * with its consent (RFC 7489 section 7.1).
+ */
 async function findUnauthorized(
   { probes }: Pick<CheckContext, 'probes'>,
   { sender, found, record }: Judged,
@@ -134,7 +142,7 @@ function organizationOf(domain: string): string {
 type DmarcPolicy = 'none' | 'quarantine' | 'reject'
 
 type DmarcRecord = {
-  /** For mail of the domain itself, and of its subdomains. */
+  /** The policy for mail of the domain itself and of its subdomains. */
   policy: DmarcPolicy
   subdomainPolicy: DmarcPolicy
   isDkimStrict: boolean
@@ -151,7 +159,8 @@ export function isDmarcRecord(text: string): boolean {
 }
 
 /**
- * Reads a DMARC record (RFC 7489 section 6.3). Returns the fault of a wrong record in its place.
+ * Reads a DMARC record (RFC 7489 section 6.3). Returns a text that describes the fault if the
+ * record is wrong.
  */
 export function parseDmarcRecord(text: string): DmarcRecord | string {
   const tags = new Map(

@@ -7,7 +7,7 @@
  */
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../base/clock.ts'
 import { describeError } from '../../../base/errors.ts'
-import { runFor, SYSTEM } from '../../../turns/owner.ts'
+import { runFor, SYSTEM_OWNER } from '../../../turns/owner.ts'
 import { type Loop, startLoop } from '../../../work/loop.ts'
 import type { Base } from '../../ground/base.ts'
 import { type Arrivals, createArrivals } from './arrivals.ts'
@@ -21,19 +21,25 @@ export type Doctor = {
   arrivals: Arrivals
   /** The last run; undefined before the first. */
   last(): CheckRun | undefined
-  /** The last run if it is at most that old, otherwise a new one. */
+  /** Returns the last run if it is at most `maxAgeMs` old; otherwise makes a new run. */
   run(maxAgeMs?: number): Promise<CheckRun>
-  /** The last run if it began at `since` or later; otherwise null, and such a run begins. */
+  /**
+   * Returns the last run if it began at `since` or later; otherwise returns null and begins such a
+   * run.
+   */
   runSince(since: number): CheckRun | null
-  /** Begins the hourly runs. No run before knows the listeners. */
+  /** Begins the hourly runs. Earlier runs do not know the listeners. */
   start(listeners: Listeners): void
-  /** Ends the hourly runs. A run under way is not waited for: its network ends by itself. */
+  /**
+   * Ends the hourly runs. Does not wait for a run in progress, whose requests end by their own
+   * limits.
+   */
   stop(): void
 }
 
 type ServerDeps = Omit<DoctorDeps, 'server'> & Pick<Base, 'outbound' | 'health'>
 
-/** The least time between two runs that are asked for. */
+/** A run that is younger is fresh enough for every request. */
 const REST_MS = MINUTE_MS
 const FIRST_MS = MINUTE_MS
 
@@ -58,7 +64,7 @@ export function createDoctor(deps: ServerDeps, run = runChecks): Doctor {
   }
 
   function begin(): Promise<CheckRun> {
-    running ??= runFor(SYSTEM, runNow).finally(() => {
+    running ??= runFor(SYSTEM_OWNER, runNow).finally(() => {
       running = undefined
     })
     return running
@@ -78,7 +84,8 @@ export function createDoctor(deps: ServerDeps, run = runChecks): Doctor {
     last: () => last,
     run(maxAgeMs = HOUR_MS) {
       const ageMs = last === undefined ? Number.POSITIVE_INFINITY : now() - last.finishedAt
-      // A clock that was set back must not make a run valid for longer.
+      // A negative age means that the clock was set back. Such a run is not fresh, else it could
+      // stay so for long.
       const isFresh = ageMs >= 0 && ageMs < Math.max(REST_MS, maxAgeMs)
       return last !== undefined && isFresh ? Promise.resolve(last) : begin()
     },

@@ -21,9 +21,12 @@ import {
 import { type CheckedDomain, countDomains } from './sender-domains.ts'
 
 const MAX_SHOWN_KEY = 120
-/** The enhanced code of a server without room for mail (RFC 3463, 3.4). */
+/** The enhanced code of a server that has no room for mail (RFC 3463, section 3.4). */
 const NO_SPACE = '4.3.1'
-/** Added to outcomes that follow from the name of the server, which `reverse_dns` checks. */
+/**
+ * Added to outcomes that are only a consequence of a wrong name of the server, which `reverse_dns`
+ * checks.
+ */
 const NAMELESS = { follows: ['reverse_dns'] } satisfies Partial<CheckOutcome>
 
 /**
@@ -64,7 +67,10 @@ async function checkOwn({ config, probes }: CheckContext): Promise<CheckPart> {
   return failed(describeWrong(returnPathDomain, hosts), fix)
 }
 
-/** The record of a domain is optional, so only one that leads elsewhere is a fault. */
+/**
+ * A domain needs no return path of its own, so a missing record is no fault, but a record that
+ * leads to another server is.
+ */
 function checkReturnPath(
   config: CheckContext['config'],
   { name, record }: CheckedDomain,
@@ -82,7 +88,7 @@ function describeWrong(name: string, hosts: readonly string[]): string {
   return shown === '' ? `${name} has no MX record` : `the MX record of ${name} leads to ${shown}`
 }
 
-/** Connects to `delivery.hostname` only, whatever the MX records say. */
+/** Connects to `delivery.hostname`, whatever the MX records say. */
 async function probeHost(context: CheckContext): Promise<CheckPart> {
   const { config, probes, keyring } = context
   const { hostname, port, returnPathDomain } = config.delivery

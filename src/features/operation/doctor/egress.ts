@@ -42,11 +42,11 @@ import {
   warning,
 } from './check.ts'
 
-/** The latest attempts are enough: one answer settles it. */
+/** The number of attempts that are read, latest first. One answer among them is enough. */
 const MAX_ATTEMPTS = 300
 
 type SmtpServer = { host: string; port: number; isImplicitTls: boolean }
-/** `fix`: the repair, if something other than the port is at fault. */
+/** `fix`: how to repair a fault that does not lie with the port. */
 type EgressAnswer = { isOk: boolean; text: string; fix?: string }
 
 const MAX_SILENT = 3
@@ -142,13 +142,13 @@ type SeenServer = { host: string; at: number }
 
 /** The connections to other mail servers in the last hour. */
 type DeliveryEvidence = {
-  /** The last server that greeted this one or replied to it; null when none did. */
+  /** The server that last greeted this one or replied to it; null when no server did. */
   answered: SeenServer | null
-  /** Servers that did not answer after that, each once, the latest first. */
+  /** The servers that did not answer after that, each once, the latest first. */
   unanswered: SeenServer[]
 }
 
-/** Finds the servers that answered, or did not, the deliveries of the last hour. */
+/** Finds the servers that answered the deliveries of the last hour, and those that did not. */
 async function findDeliveryEvidence({
   store,
   now,
@@ -163,7 +163,7 @@ async function findDeliveryEvidence({
   const unanswered = new Map<string, SeenServer>()
   for (const row of rows) {
     const isAttempt = row.host !== null && row.address !== null && row.at >= since
-    // Reports are rows too; they arrive here, and no connection is needed for them.
+    // Reports are skipped: they have rows too, but no connection to another server belongs to them.
     if (!isAttempt || row.result.startsWith('reported-')) continue
     const server = { host: `${row.host} [${row.address}]`, at: row.at }
     const greeted = row.steps.some(({ step, reply }) => step === 'greeting' && reply !== undefined)

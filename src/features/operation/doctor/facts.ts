@@ -15,17 +15,17 @@ import type { DoctorDeps } from './deps.ts'
 import { findSenderDomains, type SenderDomains } from './sender-domains.ts'
 
 export type DoctorFacts = {
-  /** The addresses from which this server comes, as other servers see it. */
+  /** The addresses of this server as other servers see them. */
   addresses(): Promise<HostAddresses>
   domains(): Promise<SenderDomains>
   /** A session with each listener for mail from outside, over loopback; null without a server. */
   inbound(): Promise<ListenerFindings[] | null>
   /**
-   * The certificates of the listeners for submission, and of HTTPS unless a proxy has it; files that cannot be
-   * used; without a server, all files.
+   * The certificates of the listeners for submission, and of HTTPS unless a proxy terminates it.
+   * Beside a running server also the files that cannot be used; without a server, all files.
    */
   ownCertificates(): Promise<ListenerCertificate[]>
-  /** The TLS of the host of `base_url`; null when it is not https. */
+  /** The TLS of the host of `base_url`; null when `base_url` is not https. */
   baseUrlTls(): Promise<TlsFindings | null>
 }
 
@@ -34,9 +34,9 @@ export type ListenerFindings = SmtpFindings & { listener: ListenAddress }
 type ListenerCertificate = {
   listener: TlsListener
   certificate: X509Certificate | null
-  /** Why there is no certificate to judge. */
+  /** Why there is no certificate to judge; null if there is one. */
   error: string | null
-  /** The repair of the error, if known. */
+  /** How to repair the error, if known. */
   remedy?: string
 }
 
@@ -82,13 +82,15 @@ async function findOwnCertificates(deps: DoctorDeps): Promise<ListenerCertificat
   const { config, probes, server } = deps
   const inFiles = readOwnFiles(config)
   if (server === null) return inFiles
-  // A running server has its certificates in memory, and could not start again with these files.
+  // A running server serves from memory. Broken files are listed too, because the server could not
+  // start again with them.
   const broken = inFiles.flatMap((one) =>
     one.error === null ? [] : [{ ...one, error: `the server cannot start again: ${one.error}` }],
   )
   const { http, submission } = server.listeners()
   const name = config.delivery.hostname
-  // Without a certificate, the configuration allows only programs on this machine to submit.
+  // If no certificate is configured, only programs on this machine may submit, so the listener
+  // needs none.
   const submitting = config.submission.tls === null ? [] : submission
   const submissions = submitting.map(async (listener): Promise<ListenerCertificate> => {
     const findings = await probes.smtp({
@@ -106,7 +108,10 @@ async function findOwnCertificates(deps: DoctorDeps): Promise<ListenerCertificat
   ])
 }
 
-/** The files that the configuration names. An ordered certificate may not exist yet. */
+/**
+ * Reads the certificate files that the configuration names. An ordered certificate may not exist
+ * yet.
+ */
 function readOwnFiles(config: DoctorDeps['config']): ListenerCertificate[] {
   return TLS_LISTENERS.flatMap((listener): ListenerCertificate[] => {
     const { tls, listen } = config[listener]
@@ -121,7 +126,7 @@ function readOwnFiles(config: DoctorDeps['config']): ListenerCertificate[] {
   })
 }
 
-/** Returns the repair in the words of `config check`. */
+/** Returns how to repair the error, in the words of `config check`. */
 function remedyOf(error: unknown, config: DoctorDeps['config']): { remedy?: string } {
   if (!isRefused(error) || !(error instanceof Error && 'path' in error)) return {}
   return { remedy: describeRefused(String(error.path), config).remedy }
@@ -147,7 +152,7 @@ async function probeBaseUrl({ config, probes }: DoctorDeps): Promise<TlsFindings
   return probes.tls({ address, servername, port: Number(url.port || 443) })
 }
 
-/** The address by which this machine reaches its own listener. */
+/** Returns the address at which this machine reaches its own listener. */
 function localAddressOf({ host }: ListenAddress): string {
   if (host === '0.0.0.0' || host === '' || host === 'localhost') return '127.0.0.1'
   return host === '::' ? '::1' : host

@@ -32,7 +32,7 @@ import type { ListenerFindings } from './facts.ts'
 
 const ONE_CLICK_BODY = 'List-Unsubscribe=One-Click'
 
-/** Faults of the dates of the certificate, which `certificatesCheck` judges. */
+/** The faults of a certificate's dates. `certificatesCheck` judges them. */
 const DATE_FAULTS = new Set(['CERT_HAS_EXPIRED', 'CERT_NOT_YET_VALID'])
 
 const FROM_ELSEWHERE =
@@ -157,8 +157,8 @@ export const certificatesCheck: Check = {
 }
 
 /**
- * Looks at all listeners, also at those with the same certificate: one may not have loaded its
- * renewal.
+ * Lists the certificates of all listeners, also if two have the same file: one listener may not
+ * have loaded the renewed file.
  */
 async function listSeen({ facts }: CheckContext): Promise<Seen[]> {
   const [inbound, own, https] = await Promise.all([
@@ -168,12 +168,12 @@ async function listSeen({ facts }: CheckContext): Promise<Seen[]> {
   ])
   const isProxied = !own.some(({ listener }) => listener === 'http')
   return [
-    // Without STARTTLS there is no certificate, and the check of STARTTLS says so.
+    // A listener without STARTTLS shows no certificate; `starttlsCheck` reports it.
     ...(inbound ?? []).flatMap(({ certificate }) =>
       certificate === null ? [] : [{ listener: 'inbound' as const, certificate, error: null }],
     ),
     ...own,
-    // An unreachable `base_url` has a check of its own.
+    // `baseUrlCheck` reports an unreachable `base_url`.
     ...(isProxied && https?.certificate
       ? [{ listener: 'http' as const, certificate: https.certificate, error: null }]
       : []),
@@ -196,7 +196,7 @@ function checkCertificate(
   const until = `${label}: ${namesIn(certificate)}, until ${formatSecond(to)}`
   if (at >= to) return failed(`${until}: expired`, fix)
   if (at < from) return failed(`${until}: not valid before ${formatSecond(from)}`, fix)
-  // A wrong name of HTTPS is left to the check of `base_url`.
+  // `baseUrlCheck` reports a wrong name of HTTPS.
   const names = listener === 'http' ? [] : namesOfListener(config, listener)
   const [wrongName] = findNameFaults(certificate, names)
   if (wrongName !== undefined) return warning(`${label}: the certificate ${wrongName}`, fix)
@@ -239,7 +239,7 @@ export const starttlsCheck: Check = {
   },
 }
 
-/** `isMeant`: a certificate is configured. */
+/** `isMeant`: whether a certificate is configured, so that STARTTLS is expected. */
 function checkListener(found: ListenerFindings, isMeant: boolean): CheckPart {
   const { greeting, offersStarttls, certificate, error } = found
   const at = nameOf(found)

@@ -39,19 +39,20 @@ const FAILED_SHARE = 0.02
 const WARNING_SHARE = 0.1
 const MIB = 1024 * 1024
 
-/** More than the log of a busy server, and of a backup of minutes. */
+/** The log of a busy server is smaller, and so is the log during a backup of some minutes. */
 const WAL_WARNING_BYTES = 1024 * MIB
 
-/** More than the log of a backup of an hour. */
+/** The log during a backup of an hour is smaller. */
 const WAL_FAILED_BYTES = 4096 * MIB
 
 const FIX_LOST =
   'Let the senders look for what the server has accepted and does not know any more. Look at what is held (pillarbox queue holds), cancel what was sent already, and let the rest go: pillarbox queue release --restored'
 
 /**
- * Compares the clock with the Date header of `doctor.time_url`, which has whole seconds. Beyond a
- * minute signatures count as made in the future and codes of a second factor fail; a difference of
- * seconds means that nothing keeps the clock right.
+ * Compares the clock with the Date header of `doctor.time_url`, which has whole seconds. If the
+ * clock is wrong by more than a minute, receivers may take signatures as made in the future, and
+ * codes of a second factor fail. A difference of seconds means that no program keeps the clock
+ * right.
  */
 export const clockCheck: Check = {
   id: 'clock',
@@ -66,7 +67,7 @@ export const clockCheck: Check = {
     const at = Date.parse(result.headers.date ?? '')
     if (Number.isNaN(at))
       return warning(`${timeUrl} sends no date`, 'Choose another doctor.time_url.')
-    // The answer was written between both instants, within the second that it names.
+    // The answer was written between the two instants, within the second that it names.
     const aheadMs = Math.max(0, askedAt - (at + SECOND_MS)) - Math.max(0, at - answeredAt)
     const seconds = Math.round(Math.abs(aheadMs) / SECOND_MS)
     const text = `the clock is ${seconds} s ${aheadMs < 0 ? 'behind' : 'ahead of'} ${timeUrl}`
@@ -183,8 +184,8 @@ function describeLoss({
 }
 
 /**
- * The integrity of the database. The check reads all of it, which takes minutes for a large one,
- * so only the command makes it, with a connection of its own.
+ * Checks the integrity of the database. The check reads the whole database, which takes minutes if
+ * it is large, so only the command makes the check, with a connection of its own.
  */
 export function checkDatabase({ config }: { config: Config }): CheckResult {
   const nativeBinding = nativeBindingPath(config.dataDir)
@@ -202,7 +203,10 @@ const FIX_UNSCHEDULED =
 
 const FIX_SCHEDULED = 'pillarbox backup FILE\nand look for the reason in GET /health and the log.'
 
-/** Mail is tried within a second of its time; minutes mean that something is too slow. */
+/**
+ * Mail is tried within a second of its due time. A delay of minutes means that some part is too
+ * slow.
+ */
 const DUE_WARNING_MS = 5 * MINUTE_MS
 
 const DUE_FAILED_MS = 30 * MINUTE_MS
@@ -233,7 +237,10 @@ export const backupCheck: Check = {
   },
 }
 
-/** A backup on standard output was not read back by this server. */
+/**
+ * Names the place of the backup. This server did not read back a backup that went to standard
+ * output.
+ */
 function placeOf({ file }: { file: string }): string {
   return file === '-' ? 'to standard output, not verified by this server' : file
 }

@@ -36,10 +36,10 @@ import { spfCheck } from './spf.ts'
 type CommandDeps = Pick<Base, 'config' | 'keyring' | 'store' | 'resolver' | 'now' | 'log'> &
   Pick<DoctorDeps, 'findLastBackup'>
 
-/** One run of all checks. Instants in epoch ms. */
+/** A run of all checks; its instants are in epoch ms. */
 export type CheckRun = { startedAt: number; finishedAt: number; checks: CheckResult[] }
 
-/** A skipped check counts as ok. */
+/** Returns the worst status of a run. A skipped check counts as ok. */
 export function worstOf({ checks }: Pick<CheckRun, 'checks'>): 'ok' | 'warning' | 'failed' {
   const has = (status: CheckResult['status']) => checks.some((one) => one.status === status)
   if (has('failed')) return 'failed'
@@ -57,7 +57,10 @@ const RUN_MS = 60 * SECOND_MS
 
 type Judged = { id: Check['id']; outcome: CheckOutcome }
 
-/** `limitMs`: the limit of the whole run. Never rejects, whatever a check meets. */
+/**
+ * Runs the checks. Never rejects, even if a check throws. `limitMs`: the time limit of the whole
+ * run.
+ */
 export async function runChecks(
   deps: DoctorDeps,
   { limitMs = RUN_MS, checks = CHECKS } = {},
@@ -91,7 +94,7 @@ function withoutConsequences(judged: readonly Judged[]): Judged[] {
   })
 }
 
-/** Makes the checks in a command, beside no server or beside one that does not answer. */
+/** Runs the checks in a command, without a server or beside one that does not answer. */
 export function runWithoutServer(deps: CommandDeps): Promise<CheckRun> {
   const probes = createProbes({ resolver: deps.resolver, now: deps.now })
   return runChecks({ ...deps, probes, readSpace, server: null })

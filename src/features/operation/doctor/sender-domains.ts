@@ -1,7 +1,8 @@
 /**
- * The sender domains of the projects with what DNS says of their records. They get DNS questions only:
- * their records are other people's text. A number of domains is checked in a run, those with
- * trouble first, so that a server with thousands of domains asks a bounded number of questions.
+ * Finds the sender domains of the projects, with what DNS says of their records. The domains are
+ * only queried in DNS, because their records are strangers' texts. A run checks a bounded number of
+ * domains, those with faults first, so that a server with thousands of domains sends a bounded
+ * number of queries.
  */
 import { asc, desc, isNotNull, or, sql } from '../../../store/drizzle.ts'
 import { type Domain, domains } from '../../../store/schema/domains.ts'
@@ -13,19 +14,25 @@ export type CheckedDomain = {
   /** In A-labels. */
   name: string
   domain: Domain
-  /** The state and content of a record at the last question to DNS, and the record to paste. */
+  /**
+   * Returns the state and the content of a record as DNS gave it, and the line to paste into the
+   * zone.
+   */
   record(purpose: RecordPurpose): { state: DnsFinding['state']; found: string[]; zoneLine: string }
 }
 
 export type SenderDomains = { checked: CheckedDomain[]; total: number }
 
 const MAX_DOMAINS = 100
-/** Few rounds: domains with slow DNS servers must not take the time of all others. */
+/**
+ * The number of domains that are queried at a time. A high number keeps the rounds few, so that
+ * slow DNS servers do not use up the time of the other domains.
+ */
 const AT_ONCE = 50
 
 /**
- * Finds the domains that send. Domains that have lost their verification are among them: their mail
- * waits for the repair.
+ * Finds the domains that send. A domain that has lost its verification is one of them, because its
+ * mail waits for the repair.
  */
 export async function findSenderDomains(deps: DoctorDeps): Promise<SenderDomains> {
   const { store } = deps
@@ -64,7 +71,7 @@ async function queryDomain({ config, probes }: DoctorDeps, domain: Domain): Prom
   }
 }
 
-/** "12 domains", or "100 of 340 domains". */
+/** Names the checked domains: "12 domains", or "100 of 340 domains". */
 export function countDomains({ checked, total }: SenderDomains): string {
   const { length } = checked
   if (length < total) return `${length} of ${total} domains`

@@ -20,10 +20,13 @@ import {
 } from './check.ts'
 import { type CheckedDomain, countDomains } from './sender-domains.ts'
 
-/** RFC 7208 section 4.6.4. */
+/** The most DNS look-ups that SPF allows (RFC 7208 section 4.6.4). */
 const MAX_SPF_LOOKUPS = 10
 
-/** The count stops here: the answer is clear, and a record that includes itself has no end. */
+/**
+ * Counting stops here: the record is certainly over the limit, and a record that includes itself
+ * has no end.
+ */
 const MAX_COUNTED = 25
 
 const MAX_VOID_LOOKUPS = 2
@@ -50,7 +53,10 @@ export const spfCheck: Check = {
 
 type SpfPart = CheckPart & { lookups?: number }
 
-/** A return path that is not published is not in use; one that leads elsewhere has its own check. */
+/**
+ * Checks the own return path of a domain if its records are published. `return_path` checks where
+ * the path leads.
+ */
 async function checkDomain(
   context: CheckContext,
   { name, record }: CheckedDomain,
@@ -60,7 +66,10 @@ async function checkDomain(
   return checkReturnPath(context, `bounce.${name}`, addresses)
 }
 
-/** One domain with slow DNS servers must not take the time of all others. */
+/**
+ * Checks one return path, with a time limit: slow DNS servers of one domain must not use up the
+ * time of all others.
+ */
 function checkReturnPath(
   context: CheckContext,
   domain: string,
@@ -101,7 +110,8 @@ async function judgeReturnPath(
   )
   const combined = combine(outcomes, `${domain}: pass`)
   const isElsewhere = combined.status !== 'ok' && (await leadsElsewhere(context, domain))
-  // `mx` in the record means the hosts of the MX record: the wrong MX is the only fault then.
+  // `mx` in the SPF record stands for the hosts of the MX record. If these are wrong, that is the
+  // only fault, and `return_path` reports it.
   const hostname = config.delivery.hostname
   return {
     ...(isElsewhere
@@ -125,7 +135,7 @@ async function evaluate(
   { probes, config }: Pick<CheckContext, 'probes' | 'config'>,
   { domain, address, fix }: { domain: string; address: string; fix: string },
 ): Promise<CheckOutcome> {
-  // The library is loaded by the first run: a command that checks nothing does without.
+  // Imported here, because a command that makes no checks does not need the library.
   const { spf } = await import('mailauth/lib/spf/index.js')
   const { hostname } = config.delivery
   const { status } = await spf({
@@ -150,7 +160,7 @@ async function evaluate(
   }
 }
 
-/** DNS as `Resolver.resolve` of node:dns gives it, for mailauth. */
+/** Answers DNS queries of mailauth in the form of `Resolver.resolve` of node:dns. */
 function resolverFor(dns: CheckContext['probes']['dns']) {
   return async (name: string, type: string): Promise<never> => {
     const answer = await queryOf(dns, name, type)
@@ -179,7 +189,7 @@ function queryOf(dns: CheckContext['probes']['dns'], name: string, type: string)
   }
 }
 
-/** The strings of a TXT record, in an array for each record. */
+/** Returns the strings of the TXT records, one array for each record. */
 async function textsOf(dns: CheckContext['probes']['dns'], name: string) {
   const answer = await dns.txt(name)
   if (answer.kind !== 'found') return answer
@@ -194,9 +204,9 @@ function toNodeRecord(record: unknown): unknown {
 
 type SpfLookups = {
   count: number
-  /** The terms that cost a look-up, in their order. */
+  /** The terms that need a look-up, in the order of the record. */
   terms: string[]
-  /** Whether the count stopped before the end of the record. */
+  /** Whether counting stopped before the end of the record. */
   isCut: boolean
 }
 
@@ -222,7 +232,7 @@ async function countRecord(
   const record = await findSpfRecord(dns, domain)
   if (record === undefined) return
   const terms = record.split(/ +/).slice(1)
-  // `all` always matches: what follows it is ignored, and so is every redirect (section 5.1).
+  // `all` always matches: the terms after it are ignored, and so is `redirect` (section 5.1).
   const end = terms.findIndex((term) => /^[+\-~?]?all$/i.test(term))
   const hasAll = end !== -1
   for (const term of hasAll ? terms.slice(0, end) : terms) {
@@ -241,7 +251,7 @@ async function countRecord(
   }
 }
 
-/** The only SPF record of a name; undefined without one, with two, and without an answer. */
+/** Finds the SPF record of a name; undefined if there is none, more than one, or no answer. */
 async function findSpfRecord(
   dns: Pick<ProbeDns, 'txt'>,
   domain: string,

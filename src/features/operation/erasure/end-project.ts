@@ -57,7 +57,7 @@ export async function deleteProject(
   })
 }
 
-/** Cancels the subscription once its mail is charged. */
+/** Enqueues the job that cancels the subscription once the project's mail is charged. */
 async function endSubscription(deps: EndDeps, tx: Tx, projectId: string): Promise<void> {
   const project = await tx
     .select({ subscription: projects.subscription })
@@ -69,7 +69,10 @@ async function endSubscription(deps: EndDeps, tx: Tx, projectId: string): Promis
   await enqueueCancellation(deps, tx, { projectId, subscription, billsUse: true })
 }
 
-/** Empties the row of the project. No key equals the values that replace its keys. */
+/**
+ * Removes the texts of the project's row. No key of a request equals the values that replace the
+ * keys.
+ */
 async function hide(tx: Tx, { projectId, at }: { projectId: string; at: number }): Promise<void> {
   const dead = `deleted ${projectId}`
   await tx
@@ -115,15 +118,15 @@ function isUnderWay(): AppError {
   })
 }
 
-/** @throws AppError CONFLICT */
+/** Refuses to delete the project that sends the server's mail. @throws AppError CONFLICT */
 async function refuseDeletion(deps: EndDeps, projectId: string): Promise<void> {
   if (projectId === (await findMailProjectId(deps, deps.store.read))) throw sendsMail('deleted')
 }
 
 /**
- * The sandbox's project may be reset: its domain stays, and its mail goes nowhere.
- *
- * @throws AppError CONFLICT for the project of `accounts.mail_project`
+ * Refuses to reset the project of `accounts.mail_project`. The sandbox's project may be reset,
+ * because its domain stays and its mail goes nowhere.
+ * @throws AppError CONFLICT
  */
 function refuseReset({ config }: Pick<EndDeps, 'config'>, projectId: string): void {
   if (config.accounts.mailProject === projectId) throw sendsMail('reset')
@@ -136,8 +139,8 @@ function sendsMail(done: 'deleted' | 'reset'): AppError {
 }
 
 /**
- * Enqueues the jobs of resets and deletions again whose job failed for good: a project must not
- * stay closed.
+ * Enqueues again the jobs of resets and deletions that failed for good, because the project must
+ * not stay closed.
  */
 export async function resumeErasures(
   deps: Pick<Base, 'store' | 'now' | 'jobNotifier'>,
@@ -196,7 +199,7 @@ async function endActivity(tx: Tx, project: { projectId: string; at: number }): 
   for (const end of ENDS) await tx.execute(end, project)
 }
 
-/** How far the reset of a project has come. */
+/** Finds how far the reset of a project has come. */
 export async function findResetState(
   { store }: Pick<Base, 'store'>,
   { id, resetSince, lastResetSince, lastResetAt }: Project,

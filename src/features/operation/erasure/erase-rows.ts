@@ -22,7 +22,7 @@ import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import { loadProgress, saveProgress } from '../../../work/jobs/progress.ts'
 import type { RunningJob } from '../../../work/jobs/run.ts'
-import { type Pace, sweep } from '../../../work/sweep.ts'
+import { type SweepPace, sweep } from '../../../work/sweep.ts'
 import type { Base } from '../../ground/base.ts'
 import { deleteChunks } from '../../ground/chunks.ts'
 import { billedUntil } from '../../ground/events/unbilled.ts'
@@ -30,24 +30,24 @@ import { isOwn, type PartValues, partOf, type TablePart } from '../../ground/man
 import type { Erasure, TableDuties } from '../../ground/manifest/table.ts'
 import { insertErasedEmails } from '../../people/wishes/erased-recipients.ts'
 
-/** Emails, which are the queue; their attempts go with them. */
+/** The part of the emails, which are the queue. Their attempts are erased with them. */
 export const QUEUE = partOf('emails', {
   from: () => sql`emails ${indexedBy('emails_newest')} where ${isOwn}`,
   keep: insertErasedEmails,
 })
 
-/** Bodies and attachments, which `eraseContents` deletes. */
+/** The part of the bodies and attachments, which `eraseContents` deletes. */
 export const CONTENTS = partOf('contents')
 
 /**
- * Events that billing has not counted yet. When they are deleted, the database copies them with what
- * billing needs of their emails, so they go before the emails.
+ * The part of the events that billing has not counted yet. On their deletion the database copies
+ * them with what billing needs of their emails, so they are erased before the emails.
  */
 export const UNBILLED = partOf('events', {
   from: () => sql`events ${notIndexed()} where seq > ${billedUntil} and ${isOwn}`,
 })
 
-/** A deleted event that billing has not counted yet. */
+/** Finds a deleted event that billing has not counted yet. */
 export const findUnbilled = statement<{ found: number }>(
   () => sql`select 1 as found from deleted_events where ${isOwn} and seq > ${billedUntil} limit 1`,
 )
@@ -68,7 +68,7 @@ export function listParts(tables: readonly TableDuties[], by: 'reset' | 'deletio
   }
 }
 
-/** Lists the names of the tables whose rows are erased at this time, which may be never. */
+/** Lists the tables whose rows are erased at `when`, which may be `never`. */
 export function listErasedTables(tables: readonly TableDuties[], when: Erasure['when']): string[] {
   return tables.flatMap(({ table, erasure }) =>
     erasure?.when === when ? [getTableName(table)] : [],
@@ -86,13 +86,16 @@ type Batch = (tx: Tx, limit: number) => Promise<number>
 
 export type Eraser = {
   values: PartValues
-  /** The job's signal. */
+  /** The signal of the job. */
   signal: AbortSignal
-  /** Counts the rows that are to go, for the percentage, unless an earlier run did. */
+  /**
+   * Counts the rows to erase, for the percentage. Does nothing if an earlier run of the job has
+   * counted them.
+   */
   count(parts: readonly TablePart[]): Promise<void>
-  /** Runs batches until none is left. */
+  /** Runs batches until no row is left. */
   repeat(batch: Batch): Promise<void>
-  /** A transaction of the job. Rolled back if the job has lost its lease. */
+  /** Runs a transaction of the job, which is rolled back if the job has lost its lease. */
   write<T>(act: (tx: Tx) => Promise<T>): Promise<T>
 }
 
@@ -100,7 +103,7 @@ export type Eraser = {
 type Progress = { erased: number; total: number }
 
 /** The first batch is small, because a single row may be large. */
-const PACE: Pace = { first: 20, max: 2_000, batchMs: 8, rest: { times: 2 } }
+const PACE: SweepPace = { first: 20, max: 2_000, batchMs: 8, rest: { times: 2 } }
 
 export async function createEraser(
   { store, now }: EraserDeps,
@@ -110,7 +113,9 @@ export async function createEraser(
   let progress = await loadProgress<Progress>(store.read, job.id)
   const heavyFor = values.projectId
 
-  /** Saves the progress in the transaction. `rows`: those that were erased since it was saved. */
+  /**
+   * Saves the progress in the transaction. `rows`: the number of rows erased since the last save.
+   */
   async function save(tx: Tx, rows: number): Promise<void> {
     const { erased, total } = progress ?? { erased: 0, total: 0 }
     const state = { erased: erased + rows, total }
@@ -151,7 +156,7 @@ export async function createEraser(
 
 const MESSAGE_PAGE = 1_000
 
-/** Rows of a page; a body may have 2 MB. */
+/** The number of contents on a page; a body may have 2 MB. */
 const CONTENT_PAGE = 500
 
 const listContents = statement<{ id: string; chunkBytes: number }>(
@@ -195,7 +200,7 @@ const listPage = statement<Found>(
     from inbound_messages where id > ${parameter('after')} order by id limit ${MESSAGE_PAGE}`,
 )
 
-/** The message no longer counts as stored mail, and no longer owns its chunks. */
+/** Clears a message, which then no longer counts as stored mail and no longer owns its chunks. */
 const clearRaw = statement(
   () => sql`update inbound_messages set raw = null where id in ${listOf(parameter('ids'))}`,
 )

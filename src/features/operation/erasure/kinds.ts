@@ -11,8 +11,8 @@ export type ErasurePayload = { projectId: string }
 type ErasureJob = { kind: typeof RESET_KIND | typeof DELETION_KIND; projectId: string }
 
 /**
- * Enqueues the job, unless it waits or runs already. The job of a deletion names its project only in
- * its payload, because the rows of a project go, its jobs among them.
+ * Enqueues the job, unless it waits or runs already. A deletion names its project only in the
+ * payload of its job: all jobs that belong to the project are deleted with its rows.
  */
 export async function enqueueErasure(
   { now, jobNotifier }: Pick<Base, 'now' | 'jobNotifier'>,

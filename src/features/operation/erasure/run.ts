@@ -44,7 +44,7 @@ export async function runReset(deps: Deps, job: RunningJob): Promise<void> {
   if (project === undefined || project.resetSince === null) return
   const { id, resetSince } = project
   await untilCounted(deps, job)
-  // Rows of the request log since the reset began are about the reset itself, so they stay.
+  // The request log keeps its lines since the reset began, because they are about the reset.
   const values = { projectId: id, jobId: job.id, before: resetSince, at: deps.now() }
   const eraser = await createEraser(deps, job, values)
   await erase(deps, eraser, {
@@ -66,11 +66,11 @@ export async function runDeletion(deps: Deps, job: RunningJob): Promise<void> {
   await erase(deps, eraser, {
     parts: listParts(deps.duties.tables, 'deletion'),
     forget: true,
-    // Once the project is gone, its use can be charged to no customer.
+    // A project that is gone has no customer, so its use must be charged before.
     mustBeBilled: customer !== null,
     finish: async (tx) => {
       await tx.delete(projects).where(eq(projects.id, id))
-      // The job's row goes, too: its payload names the project.
+      // The row of the job is deleted too, because its payload names the project.
       await tx.delete(jobs).where(eq(jobs.id, job.id))
     },
   })
@@ -81,16 +81,19 @@ async function findProject({ store }: Deps, { payload }: RunningJob): Promise<Pr
   return store.read.select().from(projects).where(eq(projects.id, projectId)).get()
 }
 
-/** `mustBeBilled`: the project cannot go before billing has counted its events. */
+/** `mustBeBilled`: the project must stay until billing has counted its events. */
 type ErasureWork = {
   parts: readonly TablePart[]
-  /** `forget`: the project will not come back, so nothing of it is kept. */
+  /** `forget`: whether the project will not come back, so that nothing of it is kept. */
   forget: boolean
   mustBeBilled: boolean
   finish(tx: Tx): Promise<unknown>
 }
 
-/** @throws Error when the project's events must be billed and billing stands still */
+/**
+ * Erases the rows until none is left.
+ * @throws Error when the project's events must be billed and billing stands still
+ */
 async function erase(
   deps: Deps,
   eraser: Eraser,
@@ -159,7 +162,7 @@ async function hasRows(tx: Tx, { values }: Eraser, parts: readonly TablePart[]):
   return false
 }
 
-/** A project that an operator disabled meanwhile stays disabled. */
+/** Ends the reset. The project stays disabled if an operator disabled it meanwhile. */
 async function finishReset(
   { now, directory }: Deps,
   tx: Tx,
@@ -178,8 +181,8 @@ async function finishReset(
 }
 
 /**
- * A follower that stands still for this long is failing, and its failures are in the log. It must
- * not keep a project closed.
+ * A follower that makes no progress for this long counts as failing; its failures are in the log. A
+ * failing follower must not keep a project closed.
  */
 const STANDSTILL_MS = 5 * SECOND_MS
 const POLL_MS = 50
@@ -188,7 +191,7 @@ type WaitDeps = Pick<Base, 'store' | 'log'>
 type Wait = { signal: AbortSignal; standstillMs?: number }
 type Place = { seq: number }
 
-/** The place of the follower for the reputation of projects; no row if there is none. */
+/** Finds how far the handler 'reputation' has read events; no row if there is no such handler. */
 const findPlace = statement<Place & { newest: number | null }>(
   () => sql`select seq, (select max(seq) from events) as newest
     from event_followers where name = 'reputation'`,
@@ -210,7 +213,7 @@ export async function untilCounted({ store, log }: WaitDeps, wait: Wait): Promis
 }
 
 /**
- * Waits until billing has counted the project's events that were deleted before.
+ * Waits until billing has counted the project's deleted events.
  * @returns false when billing stands still
  */
 export async function untilBilled(
@@ -227,7 +230,10 @@ export async function untilBilled(
   return isDone
 }
 
-/** `findPlace`: where the follower is; undefined when it is far enough. */
+/**
+ * Waits until `findPlace` returns undefined, because the follower is far enough. Else `findPlace`
+ * returns where the follower is. Returns false when the follower stands still.
+ */
 async function poll(
   { signal, standstillMs = STANDSTILL_MS }: Wait,
   findPlace: () => Promise<Place | undefined>,

@@ -1,6 +1,7 @@
 /**
- * Attachments and received messages of a project as files: `attachments/<content id>/<number>` for those
- * that are too large for their content's record, and `received/<id>.eml`.
+ * Writes attachments and received messages of a project as files: `attachments/<content
+ * id>/<number>` for attachments that are too large for the record of their content, and
+ * `received/<id>.eml`.
  */
 import { type FileHandle, mkdir, open } from 'node:fs/promises'
 import path from 'node:path'
@@ -20,7 +21,10 @@ type Context = {
   tables: readonly TableDuties[]
 }
 
-/** `withheld`: ids of received messages without a file, because the search for links in them failed. */
+/**
+ * `withheld`: the ids of received messages without a file, because the search for links in them
+ * failed.
+ */
 type WrittenBlobs = { files: number; withheld: string[] }
 
 export async function writeBlobs(context: Context): Promise<WrittenBlobs> {

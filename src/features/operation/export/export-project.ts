@@ -18,7 +18,11 @@ import { syncFolder } from '../../../config/sync-folder.ts'
 import { productVersion } from '../../../config/version.ts'
 import { sql } from '../../../store/drizzle.ts'
 import { projects } from '../../../store/schema/accounts.ts'
-import { openRowReader, type Row, type RowReader } from '../../../store/snapshot/row-reader.ts'
+import {
+  openRowReader,
+  type RowReader,
+  type StoredRow,
+} from '../../../store/snapshot/row-reader.ts'
 import { hasCurrentSchema } from '../../../store/snapshot/unmigrated.ts'
 import type { ExportedTable, TableDuties } from '../../ground/manifest/table.ts'
 import { writeBlobs } from './blobs.ts'
@@ -32,17 +36,17 @@ type ExportDeps = {
   tables: readonly TableDuties[]
 }
 
-/** `folder`: must not exist, or be empty. */
+/** `folder` must not exist, or must be empty. */
 type ExportInput = { projectId: string; folder: string }
 
 type ProjectExport = {
   folder: string
   name: string
-  /** By the names of the files. */
+  /** The number of rows by the names of the files. */
   rows: Record<string, number>
-  /** Images, attachments and received messages. */
+  /** The number of images, attachments and received messages. */
   files: number
-  /** Ids of received messages without a file (`blobs.ts`). */
+  /** The ids of received messages without a file (`blobs.ts`). */
   withheld: string[]
 }
 
@@ -50,7 +54,7 @@ type Written = Omit<ProjectExport, 'folder' | 'name'>
 type Context = ExportDeps & ExportInput & { reader: RowReader }
 type FileFacts = { rows: number; bytes: number; sha256: string }
 
-/** Characters that are written at once. */
+/** The number of characters that are written at once. */
 const PIECE_CHARS = 256 * 1024
 
 /** @throws AppError RESOURCE_NOT_FOUND; CONFLICT for a folder in use or another schema */
@@ -76,7 +80,8 @@ export async function exportProject(
 async function writeFolder(context: Context): Promise<Written> {
   const { folder } = context
   const parent = path.dirname(folder)
-  // Only exports use this name, so the leftovers of a killed export are removed safely.
+  // Only exports use this name, so a file or folder of this name is the leftover of a killed export
+  // and may be removed.
   const partial = path.join(parent, `.pillarbox-export-${path.basename(folder)}.partial`)
   await rm(partial, { recursive: true, force: true })
   try {
@@ -132,7 +137,7 @@ async function writeTable(context: Context, exported: ExportedTable): Promise<Fi
 function* linesOf(
   { config, projectId }: Context,
   { view, isWholeView = false }: ExportedTable,
-  rows: Iterable<Row>,
+  rows: Iterable<StoredRow>,
 ): Generator<string> {
   for (const row of rows) {
     const shown = { ...(isWholeView ? {} : row), ...view?.(row, config) }
@@ -144,7 +149,7 @@ function* linesOf(
  * Makes the record of a row: without hidden fields, with instants as the API writes them and octets
  * in base64.
  */
-function toRecord(row: object, projectId: string): Row {
+function toRecord(row: object, projectId: string): StoredRow {
   const entries = Object.entries(row)
     .filter(([name]) => !HIDDEN_FIELDS.includes(name))
     .map(([name, value]: [string, unknown]) => [name, toValue(name, value, projectId)])
@@ -154,7 +159,7 @@ function toRecord(row: object, projectId: string): Row {
 function toValue(name: string, value: unknown, projectId: string): unknown {
   if (Buffer.isBuffer(value)) return value.toString('base64')
   if (typeof value === 'number' && /(At|Until)$|^at$/.test(name)) return formatInstant(value)
-  // A received message may be to mailboxes of other projects, too.
+  // Other recipients of the message may be mailboxes of other projects; these are left out.
   if (name === 'recipients' && Array.isArray(value)) {
     return value.filter((one) => one?.projectId === projectId)
   }
@@ -178,7 +183,7 @@ async function* counted(
     facts.rows += 1
     if (piece.length < PIECE_CHARS) continue
     yield take()
-    // The watch of the disk runs between two pieces.
+    // Lets the watch of the disk run between two pieces.
     await setImmediate()
     signal.throwIfAborted()
   }
@@ -197,7 +202,9 @@ async function writeAndClose(
   }
 }
 
-/** Images by their names, as in their URLs. One that was deleted meanwhile is passed over. */
+/**
+ * Copies the images under the names in their URLs. An image that was deleted meanwhile is skipped.
+ */
 async function copyImages(context: Context): Promise<number> {
   const { config, folder, projectId, reader, signal, tables } = context
   const exported = findExported(tables, 'uploads')

@@ -5,7 +5,10 @@
 import { getTableName } from '../../../store/drizzle.ts'
 import type { ExportedTable, TableDuties } from '../../ground/manifest/table.ts'
 
-/** Secrets, digests of secrets, and numbers that mean nothing outside the database. */
+/**
+ * Fields that no export contains: secrets, digests of secrets, and numbers that mean nothing
+ * outside of the database.
+ */
 export const HIDDEN_FIELDS: readonly string[] = [
   'digest',
   'ed25519PrivateKey',
@@ -23,7 +26,7 @@ export const HIDDEN_FIELDS: readonly string[] = [
   'totpStep',
 ]
 
-/** The files in the order in which people read an export. Files that are not named here are the last ones. */
+/** The order of the files, for people who read an export. All other files come last. */
 const READING_ORDER: readonly string[] = [
   ...['project', 'memberships', 'users', 'invitations', 'domains'],
   ...['contacts', 'segments', 'segment_members', 'templates', 'campaigns', 'campaign_links'],
@@ -35,7 +38,7 @@ const READING_ORDER: readonly string[] = [
   ...['analytics_subjects', 'mail_counts', 'link_counts', 'event_counts', 'api_requests'],
 ]
 
-/** Returns the tables with a file, in the order of the files. */
+/** Returns the tables that have a file, in the order of the files. */
 export function listExported(tables: readonly TableDuties[]): ExportedTable[] {
   const exported = tables.flatMap((table) =>
     typeof table.export === 'object' ? [table.export] : [],
@@ -55,7 +58,7 @@ export function findExported(tables: readonly TableDuties[], name: string): Expo
   return found
 }
 
-/** Tables with rows of projects that are not exported, with the reason. */
+/** Returns the tables with rows of projects that are not exported, each with the reason. */
 export function listLeftOut(tables: readonly TableDuties[]): Record<string, string> {
   const entries = tables.flatMap(({ table, export: reason }) =>
     typeof reason === 'string' ? [[getTableName(table), reason] as const] : [],

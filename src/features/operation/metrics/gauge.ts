@@ -1,10 +1,10 @@
 /** The shape of a gauge of `/metrics`, and the bounded cost of gauges that take a scan. */
-import { runFor, SYSTEM } from '../../../turns/owner.ts'
+import { runFor, SYSTEM_OWNER } from '../../../turns/owner.ts'
 
 const WAIT_MS = 25
-/** Less than the time after which any usual collector gives a scrape up. */
+/** How long the first reads wait: less than the time limit of the usual collectors. */
 const FIRST_WAIT_MS = 2_000
-/** The rest after a scan, in times of its duration. */
+/** After a scan, the next one waits this many times the scan's duration. */
 const REST_TIMES = 50
 
 /**
@@ -12,7 +12,7 @@ const REST_TIMES = 50
  * figures that take a scan come from `createRecent`. Labels follow the rule in `base/metric-texts.ts`.
  */
 export type Gauge = {
-  /** `pillarbox_queue_emails` */
+  /** The name of the metric: `pillarbox_queue_emails`. */
   name: string
   help: string
   labelNames?: readonly string[]
@@ -23,29 +23,28 @@ export type Gauge = {
 
 export type GaugeValue = { value: number; labels?: Record<string, string> }
 
-/** One value for each state, also for states with a count of 0. */
+/** Makes one value for each state, also for a state with a count of 0. */
 export function byState(counts: Readonly<Record<string, number>>): GaugeValue[] {
   return Object.entries(counts).map(([state, value]) => ({ value, labels: { state } }))
 }
 
 export type RecentOptions = {
-  /** How long a read waits for a new result, once there has been one. */
+  /** How long a read waits for a new result, if there is an older one. */
   waitMs?: number
-  /** How long the first reads wait for the first result, from the first of them on. */
+  /** How long reads wait for the first result. The time begins with the first read. */
   firstWaitMs?: number
   /** For tests: ms. */
   clock?: () => number
 }
 
-/** Undefined after a scan that failed, and while the first one takes longer than a read waits. */
+/** Undefined if the last scan failed, or if the first scan takes longer than a read waits. */
 export type Recent<Result> = () => Promise<Result | undefined>
 
 /**
- * The newest result of a scan whose cost grows with the database. The first scrape waits for the
- * first result, so that it has every figure; later scrapes wait a moment for a new result, and
- * else take the one before, or go without. After a scan the next one rests for a multiple of the
- * scan's time, so a large queue costs the scan threads a fixed share of their time at any rate of
- * scrapes.
+ * Reads the newest result of a scan whose cost grows with the database. The first scrape waits for
+ * the first result, so that it has every figure. Later scrapes wait a moment for a new result; then
+ * they take the older one. After a scan the next one rests for a multiple of the scan's time, so a
+ * large queue takes a fixed share of the scan threads' time, however often the metrics are scraped.
  */
 export function createRecent<Result>(
   scan: () => Promise<Result>,
@@ -66,7 +65,7 @@ export function createRecent<Result>(
     try {
       result = await scan()
     } catch {
-      // Other metrics tell that the database cannot be read; an old figure would be wrong.
+      // No figure is better than an old one. Other metrics show that the database cannot be read.
       result = undefined
     }
     isFirst = false
@@ -75,10 +74,10 @@ export function createRecent<Result>(
   }
 
   return async () => {
-    if (running === undefined && clock() >= nextAt) running = runFor(SYSTEM, refresh)
+    if (running === undefined && clock() >= nextAt) running = runFor(SYSTEM_OWNER, refresh)
     if (running === undefined) return result
     if (isFirst) firstPause ??= pause(firstWaitMs)
-    // A first pause that is over adds nothing: the read waits as long as later reads do.
+    // Once the first pause is over, it adds no wait: the read waits as long as later reads do.
     const pauses = [isFirst ? firstPause : undefined, pause(waitMs)]
     await Promise.race([running, Promise.all(pauses)])
     return result

@@ -17,7 +17,7 @@ import { workGauges } from './work-gauges.ts'
 
 export type GaugeDeps = QueueGaugeDeps & ServerGaugeDeps & { doctor: Doctor }
 
-/** `options`: for tests, how old figures of scans may be. */
+/** `options`: set by tests, which shorten the waits for scans. */
 export function listGauges(core: GaugeDeps, options?: RecentOptions): Gauge[] {
   return [
     ...queueGauges(core, options),
@@ -28,10 +28,10 @@ export function listGauges(core: GaugeDeps, options?: RecentOptions): Gauge[] {
   ]
 }
 
-/** In seconds. */
+/** How late timers run, in seconds. */
 type LoopDelay = { p50: number; p99: number; max: number }
 const RESOLUTION_MS = 10
-/** How often to wait for the first figures, which take two times the resolution. */
+/** How many times to wait for the first figures, which take two times the resolution. */
 const MAX_WAITS = 100
 const WINDOW_MS = 10_000
 const NS_PER_MS = 1_000_000
@@ -177,7 +177,10 @@ async function measure(): Promise<LoopHistogram> {
   return histogram
 }
 
-/** A sample is the time between two timers, which are `RESOLUTION_MS` apart without any delay. */
+/**
+ * Subtracts `RESOLUTION_MS` from each sample: a sample is the time between two timers, which is
+ * `RESOLUTION_MS` without any delay.
+ */
 function toDelay(histogram: LoopHistogram): LoopDelay {
   const seconds = (ns: number) => Math.max(0, ns / NS_PER_MS - RESOLUTION_MS) / 1_000
   return {

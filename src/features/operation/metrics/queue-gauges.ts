@@ -1,4 +1,7 @@
-/** Mail on its way: by state and by site, the age of the oldest, and what the delivery threads have. */
+/**
+ * The gauges of mail on its way: by state and by site, the age of the oldest email, and the work of
+ * the delivery threads.
+ */
 import { QUEUE_CLASS_NAMES, QUEUE_CLASSES, type QueueClass } from '../../../base/queue-class.ts'
 import { isProviderHost } from '../../../formats/address/mailbox-providers.ts'
 import { findProvider } from '../../../outbound/routing/providers.ts'
@@ -18,7 +21,7 @@ export type QueueGaugeDeps = CountDeps & { hits: HitWriter }
 
 type QueueCounts = {
   states: { queued: number; deferred: number } & ParkedCounts
-  /** Waiting emails by label of a site. */
+  /** The number of waiting emails by the label of their site. */
   sites: Map<string, number>
   /** When the oldest due email of a class became due. */
   oldest: Map<QueueClass, number>
@@ -78,7 +81,7 @@ async function countQueue(deps: CountDeps): Promise<QueueCounts> {
   }
 }
 
-/** The sites with the most mail; the rest is added to `other`. */
+/** Returns the sites with the most mail; the mail of all others is added to `other`. */
 function busiest(sites: ReadonlyMap<string, number>): GaugeValue[] {
   const named = [...sites].filter(([site]) => site !== OTHER_SITE).sort(([, a], [, b]) => b - a)
   const left = named.slice(MAX_SITES).reduce((sum, [, count]) => sum + count, 0)

@@ -1,6 +1,6 @@
 /**
- * Work that waits: received mail, jobs, campaigns, executions, webhooks, and the followers of
- * events. Each query reads a partial index of unfinished rows, on a scan thread.
+ * The gauges of waiting work: received mail, jobs, campaigns, executions, webhooks, and the
+ * followers of events. Each query reads a partial index of unfinished rows, on a scan thread.
  */
 import { indexedBy, larger, listOf } from '../../../store/dialect.ts'
 import { sql } from '../../../store/drizzle.ts'
@@ -144,7 +144,7 @@ const countJobs = statement<{ kind: string; state: string; count: number; runAt:
     from jobs where state in ('waiting', 'active') group by kind, state`,
 )
 
-/** Finished campaigns, and drafts, are no work. */
+/** Counts campaigns that have work to do: no finished ones, and no drafts. */
 const countCampaigns = statement<{
   state: 'scheduled' | 'sending' | 'paused'
   count: number
@@ -162,7 +162,7 @@ const countExecutions = statement<{ due: number; delayed: number; waiting: numbe
     where status in ('RUNNING', 'WAITING')`,
 )
 
-/** Executions of chains that wait for a place in a minute. */
+/** Counts executions of chains, which wait because only some may begin in a minute. */
 const countLine = statement<{ count: number }>(
   () => sql`select count(*) as count from workflow_executions ${indexedBy('workflow_executions_line')}
     where depth > 0 and steps_done = 0 and status = 'WAITING'`,
@@ -174,7 +174,9 @@ const countWebhooks = statement<{ due: number; delayed: number }>(
     from webhook_deliveries where due_at is not null`,
 )
 
-/** Disabled endpoints include those that the server disabled because they did not work. */
+/**
+ * Counts endpoints. A disabled one may have been disabled by the server because it did not work.
+ */
 const countEndpoints = statement<{ enabled: number; disabled: number; failing: number }>(
   () => sql`select count(*) filter (where enabled = 1 and failing_since is null) as enabled,
       count(*) filter (where enabled = 1 and failing_since is not null) as failing,
@@ -182,7 +184,10 @@ const countEndpoints = statement<{ enabled: number; disabled: number; failing: n
     from webhook_endpoints where deleted_at is null`,
 )
 
-/** The rows behind each follower's cursor. One follower reads attempts, the others events. */
+/**
+ * Lists how many rows follow the cursor of each handler. One follower reads attempts, the others
+ * read events.
+ */
 const listLags = statement<{ name: string; lag: number }>(
   () =>
     sql`select name, ${larger(

@@ -1,9 +1,10 @@
 /**
- * Questions of commands to the running server, about state that is only in its memory. Question and
- * answer are JSON in `server_questions`; each kind has its own shapes.
+ * The questions that commands put to the running server, about state that is only in its memory,
+ * and the server's answers. Questions and answers are JSON in `server_questions`; each kind of
+ * question has its own shapes.
  *
- * The server's side of `server_questions`: after another process has written to the database, it
- * answers the open questions and later deletes old ones. Without questions it does no work.
+ * After another process has written to the database, the server answers the open questions and
+ * later deletes old ones. Without questions it does no work.
  */
 import { describeError } from '../../../base/errors.ts'
 import type { LogLevel } from '../../../base/log.ts'
@@ -27,13 +28,13 @@ import type { CheckRun } from '../doctor/run-checks.ts'
 import { createLogLevel, type LogLevelState } from '../log-level.ts'
 
 type Questions = {
-  /** Why these emails wait. */
+  /** Asks why these emails wait. */
   queue: { question: LiveStatusQuery; answer: LiveStatus }
-  /** The sites that the server knows, those with problems first. */
+  /** Asks for the sites that the server knows, those with problems first. */
   sites: { question: Record<string, never>; answer: { sites: SiteStatus[]; left: number } }
-  /** The checks of the server: a run that began at `since` or later, null while there is none. */
+  /** Asks for a run of the checks that began at `since` or later; null while there is none. */
   checks: { question: { since: number }; answer: { run: CheckRun | null } }
-  /** Shows the level of the log; with `change`, sets it for so long. */
+  /** Asks for the level of the log; with `change`, sets the level for `forMs`. */
   'log-level': {
     question: { change?: { level: LogLevel; forMs: number } }
     answer: LogLevelState
@@ -41,7 +42,7 @@ type Questions = {
   /** Ends the back-off of a site. */
   lift: {
     question: {
-      /** A site, or a domain (A-labels) whose mail goes there. */
+      /** The site, or a domain (A-labels) whose mail goes to the site. */
       site: string
       /** Recipient domains with waiting emails. */
       domains: readonly string[]
@@ -52,7 +53,7 @@ type Questions = {
       isKnown: boolean
       /** Whether the site was in back-off. */
       isLifted: boolean
-      /** The given domains whose mail goes to the site. */
+      /** Those of the given domains whose mail goes to the site. */
       domains: string[]
       /** The number of emails that waited for these domains and are tried at once. */
       waiting: number
@@ -79,9 +80,7 @@ type AnswerDeps = Pick<Base, 'store' | 'outbound' | 'now' | 'log'> & {
   doctor: Pick<Doctor, 'runSince'>
 }
 
-/**
- * After this time the command has read the answer or has given up, so the question is not answered.
- */
+/** An older question is not answered, because its command has given up. */
 const MAX_AGE_MS = 10_000
 
 const listOpen = statement((db) =>
@@ -128,7 +127,7 @@ export function startAnswering(deps: AnswerDeps, maxAgeMs = MAX_AGE_MS): Answeri
   const beingAnswered = new Set<string>()
   const onError = (error: unknown) =>
     log.warn({ error: describeError(error) }, 'questions of commands could not be answered')
-  // A question that takes long to answer holds back no other.
+  // Answers run side by side, so that a slow one holds back no other.
   const beside = createBeside(onError)
   const deletion = startLoop({
     run: deleteExpired,
@@ -168,7 +167,7 @@ export function startAnswering(deps: AnswerDeps, maxAgeMs = MAX_AGE_MS): Answeri
   }
 
   const unwatch = store.onExternalChange(() => beside.run(answerAll))
-  // Questions that an earlier server left.
+  // Answers the questions that an earlier server left.
   beside.run(answerAll)
   return {
     stop: async () => {
@@ -185,7 +184,7 @@ function listSites({ outbound }: Pick<SiteDeps, 'outbound'>): AnswerOf<'sites'> 
   return { sites: sites.slice(0, MAX_SITES), left: Math.max(0, sites.length - MAX_SITES) }
 }
 
-/** Sites with problems first, the longest first; then the busiest. */
+/** Orders sites: those with problems first, the oldest problem first; then the busiest sites. */
 function byProblem(one: SiteStatus, other: SiteStatus): number {
   const since = ({ restrictedSince }: SiteStatus) => restrictedSince ?? Number.MAX_SAFE_INTEGER
   return (
@@ -193,7 +192,7 @@ function byProblem(one: SiteStatus, other: SiteStatus): number {
   )
 }
 
-/** Ends the back-off of a site, and wakes the mail that waits for it. */
+/** Ends the back-off of a site, and wakes the mail that waits for the site. */
 export async function liftSite(
   { store, outbound, queueNotifier }: SiteDeps,
   given: QuestionOf<'lift'>,
@@ -201,7 +200,7 @@ export async function liftSite(
   const known = new Set(outbound.sites().map(({ site }) => site))
   const site = known.has(given.site) ? given.site : outbound.siteOf(given.site)
   const domains = given.domains.filter((domain) => outbound.siteOf(domain) === site)
-  // Counted before the lift, after which these emails leave the queue.
+  // Counted before the lift, because these emails leave the queue after it.
   const waiting = await countWaiting({ store }, domains)
   const isLifted = outbound.liftSite(site)
   // Wakes the queue for all lanes, because it has a time for the next visit of each lane.

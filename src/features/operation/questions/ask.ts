@@ -1,6 +1,7 @@
 /**
- * Asks the running server from a command. The question is a row, which the server detects like any
- * write of another process; the server writes its answer into the row and deletes the row later.
+ * Asks the running server a question from a command. The question is a row, which the server
+ * notices like any write of another process. The server writes its answer into the row and deletes
+ * the row later.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { nativeBindingPath } from '../../../config/addon.ts'
@@ -12,7 +13,7 @@ import { parameter, statement } from '../../../store/statement.ts'
 import type { Base } from '../../ground/base.ts'
 import type { AnswerOf, QuestionKind, QuestionOf, StoredAnswer } from './answer.ts'
 
-/** `none`: no server runs. `silent`: a server runs and has not answered in time. */
+/** `none`: no server runs. `silent`: a server runs but has not answered in time. */
 type AskedQuestion<Answer> =
   | { server: 'running'; answer: Answer }
   | { server: 'none' }

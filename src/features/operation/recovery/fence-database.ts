@@ -22,12 +22,16 @@ export type Fenced = { generation: number; held: FencedCounts }
 
 type FenceOptions = {
   cause: FenceCause
-  /** No server runs on the database: the mail is put aside before this resolves. */
+  /**
+   * Whether no server runs on the database. Then the mail is put aside before this resolves; else
+   * the server does so.
+   */
   isAlone: boolean
 }
 
 /**
- * Once this resolves, the fence is durable. Called again, it begins another generation.
+ * Fences the database. Once this resolves, the fence is durable. A second call begins another
+ * generation.
  * @throws AppError DATABASE_ERROR
  */
 export async function fenceDatabase(deps: FenceDeps, options: FenceOptions): Promise<Fenced> {
@@ -38,8 +42,8 @@ export async function fenceDatabase(deps: FenceDeps, options: FenceOptions): Pro
 }
 
 /**
- * Fences a database that knows less than the file of the generation, as if no server ran on it.
- * Returns undefined if another process has fenced the database since.
+ * Fences a database that knows less than the file `generation`, and treats it as one without a
+ * server. Returns undefined if another process has fenced the database since.
  * @throws AppError DATABASE_ERROR
  */
 export async function fenceOlderDatabase(
@@ -50,7 +54,7 @@ export async function fenceOlderDatabase(
   return fence && holdMail(deps, fence.generation, { cause, isAlone: true })
 }
 
-/** Fences a database whose log was lost (`notice-older.ts`), in the same way. */
+/** Fences a database whose log was lost (`notice-older.ts`), like `fenceOlderDatabase`. */
 export async function fenceWithoutLog(
   deps: FenceDeps,
   { by, servedAt }: { by: 'start' | 'command'; servedAt: number },
@@ -69,7 +73,8 @@ async function holdMail(
   const { store, directory, now, log } = deps
   directory.drop()
   if (isAlone) {
-    // A command has no lock: a server may have started by now, and its leases have not ended.
+    // A command has no lock, so a server may have started by now. The leases of this server have
+    // not ended, and must stay.
     const until = cause === 'command' ? now() : Number.MAX_SAFE_INTEGER
     await recoverLeases(deps, { until, except: [] })
     await settleFenced(deps, { isAlone })

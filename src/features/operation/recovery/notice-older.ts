@@ -1,5 +1,5 @@
 /**
- * Notices, before anything acts, that the database is older than it was, and keeps `<data_dir>/generation` up to
+ * Notices, before any work begins, that the database is older than it was, and keeps `<data_dir>/generation` up to
  * date while a server runs.
  *
  * The database is older than the file if somebody brought it back from a copy:
@@ -38,13 +38,14 @@ type Deps = Pick<Base, 'store' | 'duties' | 'config' | 'directory' | 'now' | 'lo
 const RELEASE_COMMAND = 'pillarbox queue release --restored'
 
 /**
- * Call it before anything acts on the database. Returns whether a fence had to be set; another process may
- * have been faster.
+ * Sets a fence if the database is older than the file. Call it before any work on the database.
+ * Returns whether a fence had to be set, even if another process was faster.
  */
 export async function noticeOlderDatabase(deps: Deps, cause: FenceCause): Promise<boolean> {
   const { config, log } = deps
   const file = generationFileOf(config)
-  // The file is read before the database, which never knows less later on.
+  // The file is read first. A running server may raise both numbers meanwhile, and in the other
+  // order the database would look older.
   const known = await readGeneration(file)
   if (known === 'missing') return false
   if (known === 'unreadable') {
@@ -64,8 +65,10 @@ export async function noticeOlderDatabase(deps: Deps, cause: FenceCause): Promis
 }
 
 /**
- * Stops a command that must not act on what it was told before the fence was there. What a server
- * has claimed in the meantime stays with the server. @throws AppError CONFLICT
+ * Sets a fence if the database is older or has lost its log, and then stops the command, because it
+ * must not act on what it was told before the fence. Mail that a server has claimed meanwhile stays
+ * with the server.
+ * @throws AppError CONFLICT
  */
 export async function refuseOlderDatabase(deps: Deps): Promise<void> {
   await refuseLostLog(deps)
@@ -80,8 +83,8 @@ async function isNew({ store }: Pick<Deps, 'store'>): Promise<boolean> {
 }
 
 /**
- * Call it before anything acts on the database. Returns since when commits may be missing, as a date;
- * undefined if no log was lost.
+ * Sets a fence if the log was lost. Call it before any work on the database. Returns since when
+ * commits may be missing, as a date; undefined if no log was lost.
  */
 export async function noticeLostLog(
   deps: Deps,
@@ -102,7 +105,8 @@ export async function noticeLostLog(
 }
 
 /**
- * Stops a command that must not act on what it was told before the loss was noticed.
+ * Sets a fence if the log was lost, and stops the command, because it must not act on what it was
+ * told before.
  * @throws AppError CONFLICT
  */
 async function refuseLostLog(deps: Deps): Promise<void> {
@@ -113,7 +117,10 @@ async function refuseLostLog(deps: Deps): Promise<void> {
   throw new AppError('CONFLICT', text, { suggestion })
 }
 
-/** Marks the log as that of this server, until `stop`. Call it when a loss was noticed. */
+/**
+ * Marks the write-ahead log as in use by this server, until `stop`. Call it after the look for a
+ * lost log.
+ */
 async function startLogMark({
   store,
   config,
@@ -131,7 +138,8 @@ async function startLogMark({
     log.warn({ error: describeError(error) }, 'the mark of the write-ahead log cannot be written')
   try {
     const mark = await markLog(config.database.file, now())
-    // A log that was removed under the server is copied into the database, which is a change since.
+    // Renews the mark when the log is copied into the database. That also happens with a log that
+    // was removed under the server, and changes the database file.
     const renew = () => {
       if (store.isWritable()) orWarn(mark.renew)
     }
@@ -152,8 +160,8 @@ async function startLogMark({
 type WatchDeps = Deps & Pick<Base, 'health'>
 
 /**
- * Call it before anything acts on the database; it must be the only server. `stop` writes the file a last
- * time.
+ * Keeps the file up to date. Call it before any work on the database, in the only server on it.
+ * `stop` writes the file a last time.
  */
 export async function startGenerationWatch(
   deps: WatchDeps,

@@ -17,7 +17,7 @@ import { resumeRestoredCampaigns } from '../../outreach/campaigns/stopping.ts'
 import { findFencedFirings, releaseSchedules } from '../../outreach/workflows/schedule/loop.ts'
 
 export type FencedCounts = {
-  /** Without the mail of campaigns that are being sent. */
+  /** Waiting emails, without the mail of campaigns that are being sent. */
   emails: number
   campaigns: number
   executions: number
@@ -26,7 +26,7 @@ export type FencedCounts = {
   webhooks: number
   meteringBatches: number
   jobs: number
-  /** Received messages that were not read yet: only with all projects. */
+  /** Received messages that were not read yet. Counted only together with all projects. */
   received: number
 }
 
@@ -41,7 +41,7 @@ const isOlder = sql`emails.created_at <= fences.mail_until`
 const isOfSending = sql`exists (select 1 from campaigns
   where campaigns.id = emails.campaign_id and campaigns.status = 'SENDING')`
 
-/** Both the emails that were put aside and those that will be. */
+/** Counts the emails that were put aside, and those that are yet to be put aside. */
 const emails = sql`select (select count(*) from fences
     join emails ${indexedBy('emails_parked')} on emails.project_id = fences.project_id
     where ${isOwn('fences.project_id')} and ${isParked} and ${isPaused} and not ${isOfSending})
@@ -71,7 +71,7 @@ const webhooks = sql`select count(*) from fences
   where ${isOwn('fences.project_id')} and delivery.status = 'PENDING'
     and delivery.number <= fences.delivery_number and delivery.number > endpoint.failed_through`
 
-/** Batches of projects that are gone count with the server. */
+/** Batches of deleted projects are counted with the server's own. */
 const batches = sql`select count(*) from metering_batches ${indexedBy('metering_batches_open')}
   where state not in ('charged', 'dropped') and is_held = 1
     and (${isOwn('project_id')} or ${isAll()})`
@@ -82,7 +82,7 @@ const jobs = sql`select count(*) from jobs
 
 const received = sql`select count(*) from inbound_messages where state = 'held' and ${isAll()}`
 
-/** Whether the server itself is among `projectIds`. */
+/** SQL: whether `projectIds` contains the server itself. */
 function isAll(): SQL {
   return sql`${SERVER} in ${listOf(parameter('projectIds'))}`
 }
@@ -100,7 +100,7 @@ const countAll = statement<FencedCounts>(
     )}`,
 )
 
-/** `projectIds`: with `SERVER` for what belongs to no project. */
+/** Counts what fences hold. `projectIds`: `SERVER` among them stands for work without a project. */
 export async function countFenced(
   { store }: Pick<Base, 'store'>,
   projectIds: readonly string[],
@@ -137,7 +137,10 @@ const releaseBatches = statement(
       and (project_id ${OF_PROJECTS} or ${IS_ALL})`,
 )
 
-/** The time that an endpoint was not tried does not count against it. */
+/**
+ * Moves the beginning of an endpoint's failures, so that the time behind the fence does not count
+ * against the endpoint.
+ */
 const postponeDisabling = statement(
   () => sql`update webhook_endpoints set failing_since = ${AT} - (
       select ${larger(0, sql`fences.set_at - failing_since`)} from fences
@@ -155,7 +158,8 @@ const deleteFences = statement(() => sql`delete from fences where project_id ${O
 const RELEASES = [releaseJobs, releaseBatches, postponeDisabling, releaseReceived]
 
 /**
- * Without `projectId` all fences are lifted, with that of the server itself. Returns what is released.
+ * Lifts the fence of a project; without `projectId` all fences, that of the server included.
+ * Returns what is released.
  * @throws AppError RESOURCE_NOT_FOUND
  */
 export async function releaseFences(

@@ -1,6 +1,6 @@
 /**
- * The sealed columns of all tables: whether `secret` opens them, and their sealing anew after a
- * change of `secret`.
+ * The sealed columns of all tables: checks whether `secret` opens them, and seals them again after
+ * a change of `secret`.
  */
 import { ConfigError } from '../../../config/problems.ts'
 import {
@@ -21,15 +21,15 @@ type SealedRow = { key: string; texts: Record<string, string | null> }
 
 const PAGE = 500
 
-/** The tables with sealed columns. */
+/** Lists the tables with sealed columns. */
 export function listSealed(tables: readonly TableDuties[]): Sealed[] {
   return tables.flatMap(({ table, sealed }) => (sealed === undefined ? [] : [{ table, ...sealed }]))
 }
 
 /**
- * Seals all sealed columns again: a text that the previous secret sealed could not be opened once
- * `secret_previous` is removed. Returns the number of changed rows. @throws TypeError when neither
- * secret opens one
+ * Seals all sealed columns with the present secret, because texts of the previous secret cannot be
+ * opened once `secret_previous` is removed. Returns the number of changed rows.
+ * @throws TypeError when neither secret opens a text
  */
 export async function resealAll(deps: Deps): Promise<number> {
   let resealed = 0
@@ -62,8 +62,9 @@ function listAfter(
 }
 
 /**
- * Seals a row, and reads it again if it was changed meanwhile: a rotation moves a secret, sealed as
- * it is, to the column of the previous one. Returns false if there was nothing to seal.
+ * Seals a row again. If the row was changed meanwhile, reads and seals the changed row: a rotation
+ * moves a secret, still sealed, to the column of the previous secret. Returns false if no column
+ * needed it.
  */
 async function resealFully(deps: Deps, sealed: Sealed, listed: SealedRow): Promise<boolean> {
   let row: SealedRow | undefined = listed
@@ -87,7 +88,10 @@ function findRow(
     .get() as Promise<SealedRow | undefined>
 }
 
-/** All columns of the row that need it, or none. */
+/**
+ * Seals all columns of the row that need it in one statement, or none of them if one was changed
+ * meanwhile.
+ */
 async function resealRow(
   { store, keyring }: Deps,
   { table, key, columns }: Sealed,
@@ -117,16 +121,16 @@ function columnOf(columns: Sealed['columns'], name: string): SQLiteColumn {
 }
 
 /**
- * Checks that `secret` opens the sealed keys and secrets in the database. @throws ConfigError when
- * a stored key does not open because `secret` is another one
+ * Checks that `secret` opens the sealed keys and secrets in the database.
+ * @throws ConfigError when a stored key was sealed with another secret
  */
 export async function checkSecret({
   store,
   keyring,
   duties,
 }: Pick<Base, 'store' | 'keyring' | 'duties'>): Promise<void> {
-  // Tables with a `where` are left out: they have few sealed texts, and the search for one would
-  // read all their rows.
+  // Tables with a `where` are not searched: few of their rows have a sealed text, so finding one
+  // would read all rows.
   const searched = listSealed(duties.tables).filter(({ where }) => where === undefined)
   const rows = await Promise.all(
     searched.flatMap(({ table, columns }) =>

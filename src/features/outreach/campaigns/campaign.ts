@@ -34,7 +34,10 @@ import { categoryOf } from '../../ground/usage/categories.ts'
 /** A campaign of a project. Another project's campaign counts as unknown. */
 export type CampaignKey = { projectId: string; id: string }
 
-/** `progress`: null until the campaign begins to send. `segment`: null without one. */
+/**
+ * `progress`: null until the campaign begins to send. `segment`: null for an audience without a
+ * segment.
+ */
 export type FoundCampaign = Campaign & {
   progress: CampaignProgress | null
   segment: { id: string; name: string } | null
@@ -53,7 +56,7 @@ const selectCampaign = statement((db) =>
     .where(isCampaign({ id: parameter('id'), projectId: parameter('projectId') })),
 )
 
-/** The counts that the record of a campaign and its stats share. */
+/** The names of the counts that both the record and the stats of a campaign have. */
 const COUNTS = [
   'sentCount',
   'deliveredCount',

@@ -14,7 +14,7 @@ import { emails } from '../../../store/schema/messages.ts'
 import { onShelves, shelfInState } from '../../../store/shelves.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
-import { type Pace, sweepRows } from '../../../work/sweep.ts'
+import { type SweepPace, sweepRows } from '../../../work/sweep.ts'
 import type { Base } from '../../ground/base.ts'
 import {
   allowanceOf,
@@ -41,7 +41,7 @@ type Deps = UsageDeps &
 type RetryState = { retried: number; full: number | undefined; after: number }
 type FailedEmail = { id: string; number: number; createdAt: number }
 
-const PACE: Pace = { first: 50, max: 1_000, batchMs: 8, rest: { times: 2 } }
+const PACE: SweepPace = { first: 50, max: 1_000, batchMs: 8, rest: { times: 2 } }
 const FIRST_RETRY_STATE: RetryState = { retried: 0, full: undefined, after: 0 }
 
 /**

@@ -15,7 +15,7 @@ import { statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import { type Loop, startLoop } from '../../../work/loop.ts'
 import { settleInPasses } from '../../../work/settle.ts'
-import { type Pace, type SweepRules, sweep, sweepRows } from '../../../work/sweep.ts'
+import { type SweepPace, type SweepRules, sweep, sweepRows } from '../../../work/sweep.ts'
 import type { Base } from '../../ground/base.ts'
 import { endEmails } from '../../mail/messages/outcome/end-emails.ts'
 import { notifyReleased } from '../../mail/messages/queue/aside.ts'
@@ -35,7 +35,7 @@ type CampaignBatch = { campaignId: string; limit: number }
 /** `areLeft`: whether the last batch moved an email, so that there may be more. */
 type Untried = { moved: number; areLeft: boolean }
 
-const PACE: Pace = { first: 50, max: 1_000, batchMs: 8, rest: { times: 2 } }
+const PACE: SweepPace = { first: 50, max: 1_000, batchMs: 8, rest: { times: 2 } }
 /** After this time it is another campaign's turn. */
 const BATCH_MS = 500
 

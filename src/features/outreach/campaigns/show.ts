@@ -32,10 +32,12 @@ type CampaignQuery = {
   page?: number | undefined
   /** The cursor of an earlier page, or the id of its last campaign. */
   cursor?: string | undefined
-  /** 20 if absent, at most 100. */
+  /** The campaigns of a page: 20 by default, at most 100. */
   pageSize?: number | undefined
   status?: CampaignStatus | undefined
-  /** Part of the name, the subject or the sender's address; letter case is ignored. */
+  /**
+   * A part of the name, the subject or the sender's address of a campaign; letter case is ignored.
+   */
   search?: string | undefined
   /** true: only archived campaigns; otherwise only campaigns that are not archived. */
   isArchived?: boolean | undefined

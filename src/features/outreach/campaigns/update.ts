@@ -191,7 +191,10 @@ function isSlower({ status, maxPerHour: from }: Campaign, to: number): boolean {
   return status === 'SENDING' && (from === null || to < from)
 }
 
-/** HTTP 412, because the caller has named the version that it knows (RFC 9110 section 13.1.1). */
+/**
+ * The error for a campaign of another version. Its status is 412, because the caller has named the
+ * version that it knows (RFC 9110 section 13.1.1).
+ */
 function otherVersion(current: CampaignRecord): AppError {
   return new AppError('CONFLICT', 'The campaign was changed meanwhile; nothing was saved.', {
     status: 412,

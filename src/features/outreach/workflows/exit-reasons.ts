@@ -1,4 +1,4 @@
-/** Why executions were cancelled, as the API shows it. */
+/** The reasons for which executions were cancelled, in the words of the API. */
 export const EXIT_REASONS = {
   cancelled: 'cancelled by user',
   allCancelled: 'all executions cancelled by user',

@@ -14,7 +14,7 @@ import { sql } from '../../../store/drizzle.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 
-/** Subject, figure, and what to add to its count. */
+/** A change of a count: the subject, the figure, and the number to add. */
 export type FigureChange = [subject: string, figure: string, by: number]
 
 const addEach = statement(

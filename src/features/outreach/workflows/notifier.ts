@@ -1,7 +1,8 @@
 /**
- * Wakes the engine. Code that makes an execution due calls `notify` after its commit with the workflow
- * and the time, so that the engine need not search. A notice without a listener is lost without harm:
- * the engine reads all due times when it starts, and after a change by another process.
+ * Wakes the engine. Code that makes an execution due calls `notify` after its commit with the
+ * workflow and the time, so that the engine need not search. A notice that nobody listens to is
+ * lost without harm: the engine reads all due times when it starts, and after a change by another
+ * process.
  */
 import type { Notifier } from '../../../work/loop.ts'
 

@@ -174,12 +174,12 @@ async function findSteps(
   return rows.map(({ id, workflow, step }) => ({ id, name: `${workflow} / ${step}` }))
 }
 
-/** A step that sends the template. */
+/** Whether a step sends the template. */
 function sendsTemplate(templateId: string): SQL {
   return eq(workflowSteps.templateId, templateId)
 }
 
-/** A step that sends a template from the domain. */
+/** Whether a step sends a template from the domain. */
 function sendsFrom(queries: Queries, { projectId }: Scope, domain: string): SQL {
   const fromDomain = queries
     .select({ id: templates.id })
@@ -188,7 +188,7 @@ function sendsFrom(queries: Queries, { projectId }: Scope, domain: string): SQL 
   return inArray(workflowSteps.templateId, fromDomain)
 }
 
-/** A step that waits for the event, or asks whether an email has had it. */
+/** Whether a step waits for the event, or asks whether an email has had it. */
 function namesEvent(eventName: string): SQL | undefined {
   const names = spellingsOf(eventName)
   const mailNames = names.filter((name) => name.startsWith('email.'))
@@ -198,7 +198,10 @@ function namesEvent(eventName: string): SQL | undefined {
   )
 }
 
-/** A step that asks for the key of the contact's data, or for a part of its value, or sets it. */
+/**
+ * Whether a step asks for the key in the contact's data or for a part of its value, or sets the
+ * key.
+ */
 function namesDataKey(key: string): SQL | undefined {
   const paths = [`data.${key}`, `contact.data.${key}`]
   const field = configValue('field')
@@ -212,7 +215,7 @@ function namesDataKey(key: string): SQL | undefined {
   )
 }
 
-/** A step that asks for `contact.email` or `contact.subscribed`. */
+/** Whether a step asks for `contact.email` or `contact.subscribed`. */
 function namesStandardField(field: string): SQL | undefined {
   return asks(eq(configValue('field'), `contact.${field}`))
 }

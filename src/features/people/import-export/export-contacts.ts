@@ -33,7 +33,7 @@ export type ExportQuery = {
 type Deps = Pick<Base, 'store' | 'now'> & { slots: ExportSlots }
 
 const PAGE = 200
-const MARK = '\ufeff'
+const BYTE_ORDER_MARK = '\ufeff'
 
 /** The position of the column of each key. */
 export type DataColumns = ReadonlyMap<string, number>
@@ -109,7 +109,7 @@ async function* write(
   { scope, columns, hasMark }: ExportFile,
 ): AsyncGenerator<Uint8Array> {
   const header = writeRecord([...EXPORT_COLUMNS, ...namesOf(columns)])
-  yield Buffer.from((hasMark ? MARK : '') + header)
+  yield Buffer.from((hasMark ? BYTE_ORDER_MARK : '') + header)
   for await (const page of walkContacts(deps, scope, { size: PAGE })) {
     yield* writePieces(deps.slots, page, (contact) => writeContact(contact, columns))
   }

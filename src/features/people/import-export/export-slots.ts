@@ -16,10 +16,10 @@ export type ExportSlots = {
 
 type ExportLimits = { perProject: number; all: number }
 
-const LIMITS: ExportLimits = { perProject: 2, all: 8 }
+const EXPORT_LIMITS: ExportLimits = { perProject: 2, all: 8 }
 const RETRY_AFTER_SECONDS = 10
 
-export function createExportSlots({ perProject, all }: ExportLimits = LIMITS): ExportSlots {
+export function createExportSlots({ perProject, all }: ExportLimits = EXPORT_LIMITS): ExportSlots {
   const places = createKeyPlaces({ perKey: perProject, all })
   let last: Promise<unknown> = Promise.resolve()
 

@@ -176,11 +176,11 @@ function applyBatch<Entry>(
   return store.write(write, { heavyFor: job.projectId ?? '' })
 }
 
-type Slice<Entry> = { handler: RowHandler<Entry>; context: RowContext; rows: readonly FileRow[] }
+type RowSlice<Entry> = { handler: RowHandler<Entry>; context: RowContext; rows: readonly FileRow[] }
 type Apply<Entry> = (entries: readonly Entry[]) => Promise<RowResult[]>
 
 async function countSlices<Entry>(
-  { rows, state: before, ...work }: Slice<Entry> & { state: ImportProgress },
+  { rows, state: before, ...work }: RowSlice<Entry> & { state: ImportProgress },
   apply: Apply<Entry>,
 ): Promise<ImportProgress> {
   const endsAt = performance.now() + BATCH_MS
@@ -197,7 +197,7 @@ async function countSlices<Entry>(
 }
 
 async function applyRows<Entry>(
-  { handler, context, rows }: Slice<Entry>,
+  { handler, context, rows }: RowSlice<Entry>,
   apply: Apply<Entry>,
 ): Promise<[FileRow, CountedResult][]> {
   const read = rows.map((row) => readRow(handler, context, row))

@@ -56,7 +56,7 @@ export type RowCounts = {
 
 export type CountedResult = RowCounts | ({ error: string } & Pick<RowCounts, 'becomes'>)
 
-const MAX_ERRORS = 1000
+const MAX_ROW_ERRORS = 1000
 const MAX_ADDRESS_CELL_LENGTH = 100
 
 /** Adds the result of a row. */
@@ -72,7 +72,7 @@ export function countRow(
   }
   tally.failureCount += 1
   countState(tally, result)
-  if (tally.errors.length >= MAX_ERRORS) return
+  if (tally.errors.length >= MAX_ROW_ERRORS) return
   const cell = pickCell(row.record, header.columns.get('email'), header)
   tally.errors.push({
     row: row.number,

@@ -35,7 +35,7 @@ import { isOfMail } from '../../ground/events/depth.ts'
 import { readSegmentCondition } from './contact-scope.ts'
 
 /** The last change and the last event that a computation has seen. */
-export type Seen = Pick<Segment, 'seenChange' | 'seenEvent'>
+export type SeenChanges = Pick<Segment, 'seenChange' | 'seenEvent'>
 
 /** The clock may go back by this much between two computations. */
 const CLOCK_STEP_MS = 2 * DAY_MS
@@ -55,7 +55,7 @@ const lastEvent = sql`coalesce((select max(seq) from events), 0)`
  */
 export const SEEN_ALL = { seenChange: lastChange, seenEvent: lastEvent }
 
-const findSeen = statement<Seen>(
+const findSeen = statement<SeenChanges>(
   () => sql`select ${lastChange} as "seenChange", ${lastEvent} as "seenEvent"`,
 )
 
@@ -138,7 +138,7 @@ const deleteSeen = statement(
 )
 
 /** Reads the last change and the last event, which a computation that begins now will see. */
-export async function readSeen(queries: Pick<Tx, 'find'>): Promise<Seen> {
+export async function readSeen(queries: Pick<Tx, 'find'>): Promise<SeenChanges> {
   return (await queries.find(findSeen, {})) ?? { seenChange: 0, seenEvent: 0 }
 }
 

@@ -21,7 +21,7 @@ import { projects } from '../../../store/schema/accounts.ts'
 import { type Segment, segments } from '../../../store/schema/segments.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import { alternate } from '../../../turns/alternate.ts'
-import { type Pace, sweepPages } from '../../../work/sweep.ts'
+import { type SweepPace, sweepPages } from '../../../work/sweep.ts'
 import type { Base } from '../../ground/base.ts'
 import { appendForContacts } from '../../ground/events/append.ts'
 import { isFenced } from '../../ground/fence/rows.ts'
@@ -30,10 +30,15 @@ import {
   listAskedEvents,
   readSeen,
   recordCausedMemberships,
-  type Seen,
+  type SeenChanges,
 } from './caused-changes.ts'
 import { compileSegment } from './contact-scope.ts'
-import { type Change, endMemberships, findChanges, startMemberships } from './member-rows.ts'
+import {
+  endMemberships,
+  findChanges,
+  type MembershipDifference,
+  startMemberships,
+} from './member-rows.ts'
 import { segmentEvent } from './membership-events.ts'
 import { afterRuleChange, findRuleChange, type RuleChange } from './rule-change.ts'
 import { countSegment, saveCount } from './segment-contacts.ts'
@@ -45,7 +50,7 @@ type ComputeResult = { added: number; removed: number; total: number }
 type Applied = Omit<ComputeResult, 'total'> & { silent: number }
 
 /** Waiting requests run between two batches. */
-const PACE: Pace = { first: 500, min: 100, max: 1500, batchMs: 10, rest: 'event loop' }
+const PACE: SweepPace = { first: 500, min: 100, max: 1500, batchMs: 10, rest: 'event loop' }
 
 type RefreshDeps = ComputeDeps & Pick<Base, 'log'>
 
@@ -148,7 +153,7 @@ async function computeOnce(
   const eventNames = await listAskedEvents(deps, segment)
   const isSilent = ruleChange?.changed?.isTouched
   const pages = findChanges(deps, { projectId, segmentId, condition, isSilent })
-  return sweepPages<Change, Progress>(
+  return sweepPages<MembershipDifference, Progress>(
     deps,
     { pace: PACE, heavyFor: projectId, job: signal && { signal } },
     {
@@ -162,7 +167,7 @@ async function computeOnce(
 }
 
 type ChangeBatch = {
-  changes: readonly Change[]
+  changes: readonly MembershipDifference[]
   eventNames: readonly string[]
   before: Progress
 }
@@ -237,7 +242,7 @@ async function saveTotal(
     ruleChange,
     isTouched,
     seen,
-  }: { ruleChange: RuleChange | undefined; isTouched: boolean; seen: Seen },
+  }: { ruleChange: RuleChange | undefined; isTouched: boolean; seen: SeenChanges },
 ): Promise<number | undefined> {
   const [row] = await deps.store.scan.values<[number]>(
     sql`select count(*) from segment_members ${indexedBy('segment_members_newest')}

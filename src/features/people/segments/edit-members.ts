@@ -14,7 +14,7 @@ import { segments } from '../../../store/schema/segments.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { RunningJob } from '../../../work/jobs/run.ts'
-import { type Pace, sweep, sweepPages } from '../../../work/sweep.ts'
+import { type SweepPace, sweep, sweepPages } from '../../../work/sweep.ts'
 import type { Base } from '../../ground/base.ts'
 import { findKnownAddresses } from '../contacts/read/known-addresses.ts'
 import { upsertContacts } from '../contacts/write/upsert.ts'
@@ -42,11 +42,11 @@ type MemberAddress = { address: ParsedAddress; text: string }
 type Deps = Pick<Base, 'store' | 'now'>
 
 /** A transaction takes 100 addresses; most of its time goes into creating contacts. */
-const PACE: Pace = { rows: 100, rest: 'none' }
+const PACE: SweepPace = { rows: 100, rest: 'none' }
 
 /** The number of member rows that a transaction deletes, in about 10 ms. */
 const DELETED_AT_ONCE = 500
-const DELETION_PACE: Pace = { rows: DELETED_AT_ONCE, rest: 'none' }
+const DELETION_PACE: SweepPace = { rows: DELETED_AT_ONCE, rest: 'none' }
 
 const deleteMemberBatch = statement(
   () => sql`delete from segment_members

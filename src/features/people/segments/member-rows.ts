@@ -42,7 +42,7 @@ const updateEndedMembers = statement<{ id: string }>(
 )
 
 /** `isSilent`: new rules of filters made the change, so that no event is appended. */
-export type Change = { contactId: string; isEntry: boolean; isSilent: boolean }
+export type MembershipDifference = { contactId: string; isEntry: boolean; isSilent: boolean }
 
 type ComparedSegment = {
   projectId: string
@@ -77,7 +77,10 @@ export async function endMemberships(tx: Tx, change: MembershipChange): Promise<
  * Yields the changes range by range; a range may have none. A contact that is created or changed
  * meanwhile may be missed.
  */
-export function findChanges(deps: Deps, segment: ComparedSegment): AsyncGenerator<Change[]> {
+export function findChanges(
+  deps: Deps,
+  segment: ComparedSegment,
+): AsyncGenerator<MembershipDifference[]> {
   const compareRange = (numberRange: NumberRange) => findDifferences(deps, segment, numberRange)
   return walkNumberRanges(deps, { scope: segment, range: { maxSize: MAX_NUMBERS } }, compareRange)
 }
@@ -94,7 +97,7 @@ async function findDifferences(
   { store }: Deps,
   { projectId, segmentId, condition, isSilent = sql`0` }: ComparedSegment,
   numberRange: NumberRange,
-): Promise<Change[]> {
+): Promise<MembershipDifference[]> {
   const rows = await store.scan.values<[string, number, number | null]>(
     sql`select contacts.id, member.contact_id is null, ${isSilent}
       from contacts ${indexedBy('contacts_order')}

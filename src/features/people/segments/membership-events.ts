@@ -18,7 +18,7 @@ export type SilentEvent = { why: string; fix: string; suggestion: string | null 
  * `segment.checkout.started`, so a pattern is judged only if there is such a segment, or one of a
  * similar name.
  */
-const NAME = /^segment\.(?<slug>.+)\.(?<change>entry|exit|\*)$/s
+const MEMBERSHIP_EVENT = /^segment\.(?<slug>.+)\.(?<change>entry|exit|\*)$/s
 
 /**
  * Keeps ASCII letters, digits, `_` and `-` of the name and turns spaces into hyphens. When nothing
@@ -53,7 +53,7 @@ export async function findSilentEvents(
   effort: Effort = newEffort(),
 ): Promise<Map<string, SilentEvent>> {
   const asked = names.flatMap((name) => {
-    const { slug, change } = NAME.exec(name)?.groups ?? {}
+    const { slug, change } = MEMBERSHIP_EVENT.exec(name)?.groups ?? {}
     return slug === undefined || change === undefined ? [] : [{ name, slug, change }]
   })
   if (asked.length === 0) return new Map()

@@ -18,7 +18,7 @@ import { selectByNumber } from '../contacts/list/queries.ts'
 import { dataBytesOf, readContacts } from '../contacts/list/read-contacts.ts'
 import { type ContactHead, contactColumns, selectHeads } from '../contacts/list/row.ts'
 import type { ContactScope } from '../contacts/list/scope.ts'
-import type { Seen } from './caused-changes.ts'
+import type { SeenChanges } from './caused-changes.ts'
 import { contactScopeOf } from './contact-scope.ts'
 import { afterRuleChange, findRuleChange } from './rule-change.ts'
 import { findSegment, hasConditionOf, isSegment, loadSegment, type SegmentKey } from './segments.ts'
@@ -82,7 +82,7 @@ export async function saveCount(
   counted: Segment,
   count: Pick<Segment, 'memberCount' | 'countedAt'> &
     ReturnType<typeof afterRuleChange> &
-    Partial<Seen>,
+    Partial<SeenChanges>,
 ): Promise<boolean> {
   return store.write(async (tx) => {
     const current = await findSegment(tx, counted)

@@ -11,19 +11,22 @@ import { eq, sql } from '../../../store/drizzle.ts'
 import { overwriting } from '../../../store/overwrite.sqlite.ts'
 import { instanceKeys } from '../../../store/schema/wishes.ts'
 import { statement } from '../../../store/statement.ts'
-import { type Pace, sweep } from '../../../work/sweep.ts'
+import { type SweepPace, sweep } from '../../../work/sweep.ts'
 import type { Base } from '../../ground/base.ts'
 
-const NAME = 'addresses'
+const KEY_NAME = 'addresses'
 const KEY_OCTETS = 32
 
 const findKey = statement((db) =>
-  db.select({ sealed: instanceKeys.sealed }).from(instanceKeys).where(eq(instanceKeys.name, NAME)),
+  db
+    .select({ sealed: instanceKeys.sealed })
+    .from(instanceKeys)
+    .where(eq(instanceKeys.name, KEY_NAME)),
 )
 
 /** The number of rows in a transaction; a digest takes about 2 us. */
 const BATCH = 2_000
-const PACE: Pace = { rows: BATCH, rest: 'none' }
+const PACE: SweepPace = { rows: BATCH, rest: 'none' }
 
 const batch = sql`select project_id, email from unkeyed_wishes
   order by project_id, email limit ${BATCH}`
@@ -79,7 +82,7 @@ async function makeKey({
 }: Pick<Base, 'store' | 'keyring' | 'now'>): Promise<string> {
   const sealed = keyring.seal(randomBytes(KEY_OCTETS).toString('base64'))
   return store.write(async (tx) => {
-    const key = { name: NAME, sealed, createdAt: now() }
+    const key = { name: KEY_NAME, sealed, createdAt: now() }
     await tx.insert(instanceKeys).values(key).onConflictDoNothing()
     return (await tx.find(findKey))?.sealed ?? sealed
   })

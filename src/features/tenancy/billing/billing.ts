@@ -27,31 +27,37 @@ import { isFault } from './stripe-fault.ts'
 
 /** The number of batches that one search returns at most. */
 const PAGE = 20
-/** Faults of single batches after which a run ends. */
+/** The number of batches that may fail before a run ends. */
 const MAX_FAULTS = 3
 /**
- * After this time the next run begins, so that batches are put aside and settled while many are
- * sent.
+ * The longest run. Then the next run puts batches aside and settles them, even if there are more to
+ * send.
  */
 const RUN_MS = 5 * MINUTE_MS
 const TOO_OLD = 'Stripe takes no events that are older than 35 days'
 
 type Metering = {
-  /** Resolves when nothing is due, Stripe does not answer, or the run is long. */
+  /**
+   * Sends what is due. Resolves when nothing is due, Stripe does not answer, or the run takes long.
+   */
   run(signal: AbortSignal): Promise<void>
 }
 
 type Parts = Base & { stripe: StripeClient | null }
 
-/** Stripe repeats events for days, and takes no meter event that is older than 35 days. */
+/**
+ * How long events and ended batches are kept. Stripe repeats events for days, and takes no meter
+ * event that is older than 35 days.
+ */
 const KEPT_MS = 40 * DAY_MS
 
 const BEFORE = parameter('before')
 const LIMIT = parameter('limit')
 
 /**
- * Keeps ended batches of a minute that is not settled yet: the summary of the minute is compared
- * with them. A customer has a batch in each minute in which mail was sent.
+ * Deletes ended batches, unless a batch of the same customer and minute is not settled yet: the
+ * summary of the minute is compared with all of them. A customer has a batch in each minute in
+ * which mail was sent.
  */
 export const deleteEnded = statement(
   () => sql`delete from metering_batches where ${rowNumber()} in (
@@ -94,10 +100,13 @@ function startMetering(deps: MeteringDeps): { stop(): Promise<void> } {
 }
 
 export function createMetering(deps: MeteringDeps): Metering {
-  /** False at the start, when the state of Stripe is unknown. */
+  /** Whether Stripe answered last. False at the start, when nothing is known of Stripe. */
   let isAnswering = false
 
-  /** @throws StripeFault */
+  /**
+   * Sends a request that changes nothing, to find out whether Stripe answers.
+   * @throws StripeFault
+   */
   async function probe(signal: AbortSignal): Promise<void> {
     isAnswering = false
     const { id } = await deps.stripe.meter({ signal })

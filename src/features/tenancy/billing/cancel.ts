@@ -21,12 +21,15 @@ import { isFault } from './stripe-fault.ts'
 
 export const CANCELLATION_KIND = 'cancel-subscription'
 
-/** `billsUse`: whether a last invoice is made. `seq`: the newest event when it was asked for. */
+/**
+ * `billsUse`: whether Stripe makes a last invoice. `seq`: the number of the newest event when the
+ * cancellation was requested.
+ */
 type Payload = { projectId: string; subscription: string; billsUse: boolean; seq: number }
 
 type Deps = WithStripe & Pick<Base, 'store' | 'now' | 'log'>
 
-/** Attempts are at most an hour apart: more than a year. */
+/** The most attempts; at most an hour lies between two, so they go on for more than a year. */
 const MAX_ATTEMPTS = 10_000
 const RECHECK_MS = 10 * MINUTE_MS
 
@@ -88,7 +91,10 @@ async function isCharged({ store, now }: Deps, { projectId, seq }: Payload): Pro
   return (await store.read.find(findChargedSince, { projectId, after })) === undefined
 }
 
-/** Cancels the subscription; one that is over or not there counts as cancelled. @throws StripeFault */
+/**
+ * Cancels the subscription. One that has ended or does not exist counts as cancelled.
+ * @throws StripeFault
+ */
 async function cancel(
   stripe: StripeClient,
   { subscription, billsUse }: Payload,

@@ -26,7 +26,7 @@ import type { StripeClient } from './stripe.ts'
 import { isFault } from './stripe-fault.ts'
 
 type Deps = WithStripe & Pick<Base, 'store' | 'now'>
-/** In seconds. */
+/** A period of billing; both ends are in seconds. */
 type Period = { start: number; end: number }
 
 const sumWaiting = statement<{ credits: number }>(
@@ -37,7 +37,7 @@ const sumWaiting = statement<{ credits: number }>(
 )
 
 const MAX_INVOICES = 100
-/** Open invoices, and invoices that Stripe has given up collecting. */
+/** The states of unpaid invoices: open, or given up by Stripe. */
 const UNPAID: ReadonlySet<string | null> = new Set(['open', 'uncollectible'])
 
 /**
@@ -89,7 +89,10 @@ function periodOf({ id, items, start_date }: Stripe.Subscription): Period {
   return { start: item.current_period_start ?? start_date, end: item.current_period_end }
 }
 
-/** Summaries begin and end with minutes. */
+/**
+ * Reads what Stripe has counted in the period. Both ends are moved to full minutes, because
+ * summaries begin and end there.
+ */
 async function readCounted(
   stripe: StripeClient,
   { customer, period, at }: { customer: string; period: Period; at: number },
@@ -104,7 +107,7 @@ async function readCounted(
   return data.reduce((sum, { aggregated_value }) => sum + aggregated_value, 0)
 }
 
-/** Stripe counts what it owes a customer below zero. */
+/** Reads what Stripe owes the customer, which is a negative balance. */
 async function readCredits(
   stripe: StripeClient,
   id: string,

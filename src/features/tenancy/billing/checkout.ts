@@ -15,13 +15,13 @@ import { requireCustomer, requireStripe, type WithStripe } from './require-strip
 import type { StripeClient } from './stripe.ts'
 import { isFault } from './stripe-fault.ts'
 
-/** The name of the metadata with the id of a project. */
+/** The name of the metadata that hold the id of a project. */
 export const PROJECT_KEY = 'project_id'
 
 type Deps = WithStripe & Pick<Base, 'config' | 'keyring' | 'now' | 'log' | 'sharedRuns'>
 type Params = Stripe.Checkout.SessionCreateParams
 
-/** Clicks of a user in the same span of this length get the same session. */
+/** The length of a time span in which all clicks of a user get the same session. */
 const SAME_CLICK_MS = 5 * MINUTE_MS
 const TERMS =
   'You pay for the emails that you send and receive in a month. There is no fee without use.'
@@ -45,7 +45,8 @@ export async function beginCheckout(
   const open = async (customer: string | null) => {
     const params = { ...paramsOf(deps, stripe, project.id), currency, ...whoOf(customer, email) }
     const idempotencyKey = keyOf(params, deps.now())
-    // Stripe refuses a key whose first request still runs.
+    // Concurrent requests share a run, because Stripe refuses a key whose first request has not
+    // ended.
     return deps.sharedRuns.take(idempotencyKey, () =>
       stripe.call((api) => api.checkout.sessions.create(params, { idempotencyKey })),
     )
@@ -97,7 +98,7 @@ function paramsOf(
   const metadata = { [PROJECT_KEY]: projectId, [MARK_KEY]: markOf(keyring, projectId) }
   return {
     mode: 'subscription',
-    // The quantity of a metered price is what its meter has counted.
+    // Has no quantity: the quantity of a metered price is what its meter has counted.
     line_items: [{ price }],
     client_reference_id: projectId,
     metadata,
@@ -118,7 +119,7 @@ function whoOf(customer: string | null, email: string): Params {
   return customer === null ? { customer_email: email } : { customer }
 }
 
-/** The same key for the same request within a span of the clock. */
+/** Makes the idempotency key: the same for equal requests in one time span. */
 function keyOf(params: Params, at: number): string {
   const time = Math.floor(at / SAME_CLICK_MS)
   return `checkout ${hash('sha256', `${time} ${JSON.stringify(params)}`)}`

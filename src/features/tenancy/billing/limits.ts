@@ -1,6 +1,7 @@
 /**
- * The limits of a project by the month, and what is used of them, as of now. A category shows the limit
- * that it is nearest to: its own, or the shared one of projects without a subscription.
+ * Shows and sets the monthly limits of a project, with the present use. Of a category the limit is
+ * shown that the project is nearest to: its own, or the shared one of projects without a
+ * subscription.
  */
 import { AppError } from '../../../base/errors.ts'
 import type { BillingLimits, LimitUse } from '../../../records/billing.ts'
@@ -19,7 +20,7 @@ import { type Actor, noProject, requireAdmin } from '../accounts/members/require
 type ShowDeps = Pick<Base, 'store' | 'config' | 'now'>
 type SetDeps = ShowDeps & Pick<Base, 'directory' | 'reportUsage'>
 
-/** @throws AppError RESOURCE_NOT_FOUND */
+/** Shows the limits and the use of a project. @throws AppError RESOURCE_NOT_FOUND */
 export function showLimits(deps: ShowDeps, projectId: string): Promise<BillingLimits> {
   return readView(deps, deps.store.read, projectId)
 }
@@ -93,7 +94,9 @@ function toView(nearest: Limit | { used: number }): LimitUse {
   }
 }
 
-/** Rounded down, so that 100 is not shown before it is reached. */
+/**
+ * Returns the used percentage, rounded down, so that 100 is not shown before the limit is reached.
+ */
 function percentageOf({ limit, used }: Limit): number {
   return limit === 0 ? 100 : Math.floor((used * 1_000) / limit) / 10
 }

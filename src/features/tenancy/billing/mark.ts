@@ -6,7 +6,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { Keyring } from '../../../config/keyring.ts'
 
-/** The name of the metadata with the mark. */
+/** The name of the metadata that hold the mark. */
 export const MARK_KEY = 'server_mark'
 
 const MARK_BYTES = 16

@@ -1,7 +1,4 @@
-/**
- * Gets the preconditions of a call about billing: the client of Stripe, a subscription, a
- * customer.
- */
+/** Requires what a call about billing needs: the client of Stripe, a subscription, a customer. */
 import { AppError, notFound } from '../../../base/errors.ts'
 import type { StripeClient } from './stripe.ts'
 
@@ -13,7 +10,7 @@ export function requireStripe({ stripe }: WithStripe): StripeClient {
   throw notFound('billing', 'stripe', 'This server has no billing.')
 }
 
-/** @throws AppError BAD_REQUEST */
+/** Requires that the project has a customer at Stripe. @throws AppError BAD_REQUEST */
 export function requireCustomer({ customer }: { customer: string | null }): string {
   if (customer !== null) return customer
   throw new AppError('BAD_REQUEST', 'The project has never subscribed.', {
@@ -21,7 +18,7 @@ export function requireCustomer({ customer }: { customer: string | null }): stri
   })
 }
 
-/** @throws AppError BAD_REQUEST */
+/** Requires that the project has a subscription. @throws AppError BAD_REQUEST */
 export function requireSubscription({ subscription }: { subscription: string | null }): string {
   if (subscription !== null) return subscription
   throw new AppError('BAD_REQUEST', 'The project has no subscription.', {

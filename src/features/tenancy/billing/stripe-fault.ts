@@ -16,7 +16,7 @@ type FaultKind = 'unanswered' | 'misconfigured' | 'missing' | 'duplicate' | 'ref
 
 export class StripeFault extends AppError {
   readonly kind: FaultKind
-  /** Stripe's code of the error: `resource_missing`. */
+  /** The code in Stripe's error: `resource_missing`. */
   readonly stripeCode: string | undefined
 
   constructor(kind: FaultKind, cause: Error, stripeCode?: string) {
@@ -36,7 +36,7 @@ const TEXTS: Readonly<Record<FaultKind, string>> = {
 
 const KEYS = /\b((?:sk|rk|pk)_(?:live|test)|whsec)_[^\s'"]+/g
 
-/** `error`: what the client of Stripe threw. */
+/** Makes a fault of `error`, which the client of Stripe has thrown. */
 export function toFault(error: unknown): StripeFault {
   if (error instanceof StripeFault) return error
   const { statusCode, code, type } = (error ?? {}) as Partial<Stripe.errors.StripeError>
@@ -45,7 +45,7 @@ export function toFault(error: unknown): StripeFault {
   return new StripeFault(kindOf({ statusCode, code, text: cause.message }), cause, code)
 }
 
-/** Whether an error is a fault of one of the kinds, or of any kind if none is named. */
+/** Whether an error is a fault of one of the given kinds; of any kind if none is given. */
 export function isFault(error: unknown, ...kinds: FaultKind[]): error is StripeFault {
   return error instanceof StripeFault && (kinds.length === 0 || kinds.includes(error.kind))
 }
@@ -56,7 +56,7 @@ function kindOf({ statusCode, code, text }: FaultFacts): FaultKind {
   if (statusCode === undefined || statusCode >= 500) return 'unanswered'
   if (statusCode === 409 || statusCode === 429) return 'unanswered'
   if (statusCode === 401 || statusCode === 403) return 'misconfigured'
-  // Stripe often leaves out the code.
+  // Also reads the message, because Stripe often leaves out the code.
   const isDuplicate =
     code === 'duplicate_meter_event' || /already exists with identifier/i.test(text)
   if (isDuplicate) return 'duplicate'

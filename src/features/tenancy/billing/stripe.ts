@@ -17,18 +17,22 @@ type StripeHttp = {
   stop(): void
 }
 
-/** A page of a hundred subscriptions with all of their items. */
+/**
+ * The most bytes of a response: more than a page of a hundred subscriptions with all of their
+ * items.
+ */
 const MAX_BODY_BYTES = 8 * 1024 * 1024
 const MAX_IDLE = 8
 
 /**
- * The version of the API that the requests and their tests are written for: the version of stripe
- * 23.1.0.
+ * The version of the API for which the requests and their tests are written: that of stripe 23.1.0.
  */
 export const STRIPE_API_VERSION = '2026-10-28.endive'
 
 const REQUEST_MS = 10 * SECOND_MS
-/** A call, of one or more requests, that takes longer counts as unanswered. */
+/**
+ * The time limit of a call, which may make several requests. A longer call counts as unanswered.
+ */
 const CALL_MS = 25 * SECOND_MS
 const METER_AGE_MS = HOUR_MS
 
@@ -41,22 +45,25 @@ export type StripeClient = {
   /** The event name of the meter. */
   meterEvent: string
   /**
-   * Runs requests. Requests are given up when `signal` aborts, but may have had their effect by
-   * then.
+   * Runs requests. When `signal` aborts, requests are given up, but Stripe may have carried them
+   * out.
    * @throws StripeFault, an AppError EXTERNAL_SERVICE_ERROR
    */
   call<T>(act: (stripe: Stripe) => Promise<T>, signal?: AbortSignal): Promise<T>
   /**
-   * The meter of `billing.stripe_meter_event`, read once an hour, or now (`isFresh`). `signal`: as of
-   * `call`.
+   * Returns the meter of `billing.stripe_meter_event`, read once an hour; with `isFresh` it is read
+   * now. `signal`: as for `call`.
    * @throws StripeFault
    */
   meter(options?: { isFresh?: boolean; signal?: AbortSignal }): Promise<Meter>
-  /** Ends the connections, now or after `afterMs`. Requests that run at that moment fail. */
+  /** Ends the connections, now or after `afterMs`. Requests that still run then fail. */
   close(afterMs?: number): void
 }
 
-/** A meter that adds up values; events name the customer and the value by these keys. */
+/**
+ * A meter that adds up values. `customerKey` and `valueKey` are the names of the fields of its
+ * events.
+ */
 export type Meter = { id: string; customerKey: string; valueKey: string }
 
 type Options = Pick<HttpClientOptions, 'resolver'> & { now: Now; timeoutMs?: number }
@@ -181,10 +188,9 @@ function rejectsWith(signal: AbortSignal): Promise<never> {
 
 /**
  * Makes the requests of the package by our HTTP client, with bounds on time and size. The operator
- * chooses the server, so the server may be in a private network. A request may have had its effect
- * when its connection is lost, so only a GET is sent again.
- *
- * `timeoutMs`: of a request, from the query for the name to the last octet.
+ * chooses the server, so it may be in a private network. Only a GET is sent again after a lost
+ * connection, because other requests may have been carried out. `timeoutMs`: the time limit of a
+ * request, from the query for the name to the last octet.
  */
 function createStripeHttp(
   options: Pick<HttpClientOptions, 'resolver' | 'ca'> & { timeoutMs: number },
@@ -207,7 +213,8 @@ function createStripeHttp(
       signal: stopping.signal,
       ...(method === 'GET' ? {} : { body: body ?? '' }),
     })
-    // The error has no code: the package repeats a request after errors with a code that it knows.
+    // Throws without a code, because the package repeats a request after an error with a code that
+    // it knows.
     if (result.kind !== 'response') throw new Error(`${result.kind}: ${result.error}`)
     return {
       getStatusCode: () => result.status,

@@ -28,14 +28,17 @@ type ImageFolder = Pick<Config, 'dataDir'>
 
 const FOLDER_MODE = 0o700
 const FILE_MODE = 0o600
-/** The last digits of a UUIDv7 are random. */
+/**
+ * The number of digits that name a folder: the last ones, because the end of a UUIDv7 is random.
+ */
 const FOLDER_DIGITS = 2
 
 type OpenImage = {
   contentType: string
   sizeBytes: number
   /**
-   * Reads the first piece at once, so that a missing file is noticed before the response begins.
+   * Reads the image piece by piece. The first piece is read at once, so that a missing file is
+   * noticed before the response begins.
    * @throws AppError RESOURCE_NOT_FOUND; as `Turns.take` (`turns/turns.ts`)
    */
   read(): Promise<AsyncIterable<Uint8Array> | Uint8Array<ArrayBuffer>>
@@ -49,12 +52,18 @@ type ReadPiece = (offset: number) => Promise<Uint8Array<ArrayBuffer>>
 
 const PIECE_BYTES = 64 * 1024
 const FILES_AT_ONCE = 2
-/** Some mailbox providers load the images of all their users. */
+/**
+ * How many reads of a network may wait. The number is high because some mailbox providers load the
+ * images of all their users.
+ */
 const WAITING_OF_NETWORK = 500
 const WAITING_READS = 1_000
 const RETRY_AFTER_SECONDS = 2
 
-/** The images of deleted projects are gone before their rows are. */
+/**
+ * Finds an image of a project that is not deleted: the images of a deleted project are not shown
+ * although their rows still exist.
+ */
 const findImage = statement((db) =>
   db
     .select({
@@ -72,7 +81,10 @@ export function isImageName(text: string): boolean {
   return NAME.test(text)
 }
 
-/** Resolves to the name of the new file when it is durable. @throws AppError INSUFFICIENT_STORAGE */
+/**
+ * Writes an image. Resolves to the name of the new file when the file is durable.
+ * @throws AppError INSUFFICIENT_STORAGE
+ */
 export async function writeImageFile(
   place: ImageFolder,
   parts: readonly Buffer[],
@@ -84,7 +96,8 @@ export async function writeImageFile(
     await writeDurably(fullPath, parts)
     await syncFolder(path.dirname(fullPath))
   } catch (error) {
-    // The error that ended the write matters more; the sweep removes the rest.
+    // A failure of the clean-up is ignored: the first error matters more, and `deleteOrphanedFiles`
+    // removes the file later.
     await deleteImageFile(place, file).catch(() => undefined)
     throw isDiskFull(error) ? diskFull(error) : error
   }
@@ -112,12 +125,12 @@ export async function hasImageFile(place: ImageFolder, file: string): Promise<bo
   return (await unlessMissing(stat(pathOf(place, file)))) !== undefined
 }
 
-/** Removes a file; one that is gone already is no error. */
+/** Removes a file; a missing file is no error. */
 export async function deleteImageFile(place: ImageFolder, file: string): Promise<void> {
   await rm(pathOf(place, file), { force: true })
 }
 
-/** The names of all files of images; other files in the folders are not listed. */
+/** Yields the names of all files of images. Other files in the folders are left out. */
 export async function* listImageFiles(place: ImageFolder): AsyncGenerator<string> {
   for await (const folder of entriesOf(root(place))) {
     if (!folder.isDirectory()) continue
@@ -170,7 +183,7 @@ async function* entriesOf(folder: string) {
   if (entries !== undefined) yield* entries
 }
 
-/** Undefined when there is no such file or folder. */
+/** Returns undefined when there is no such file or folder. */
 async function unlessMissing<T>(opened: Promise<T>): Promise<T | undefined> {
   try {
     return await opened
@@ -209,7 +222,10 @@ function root({ dataDir }: ImageFolder): string {
   return path.join(dataDir, 'uploads')
 }
 
-/** The disk of `data_dir` may be another than the one of the database, which is watched. */
+/**
+ * Whether the disk of `data_dir` is full. Only the disk of the database is watched, and this may be
+ * another one.
+ */
 function isDiskFull(error: unknown): boolean {
   return hasCode(error, 'ENOSPC') || hasCode(error, 'EDQUOT')
 }

@@ -1,6 +1,6 @@
 /**
- * The images of a project: their records of the API, their list, newest first, and their deletion,
- * also of files without a row.
+ * The images of a project: their records, their list, newest first, and their deletion. Also
+ * deletes files without a row.
  */
 import { formatInstant, HOUR_MS } from '../../../base/clock.ts'
 import { notFound, unknownCursor } from '../../../base/errors.ts'
@@ -20,11 +20,11 @@ import { deleteImageFile, isImageName, listImageFiles } from './image-files.ts'
 type ImageQuery = {
   projectId: string
   limit: number
-  /** The cursor of an earlier page, or the key of its last image. */
+  /** The cursor that an earlier page gave, or the name of that page's last image. */
   cursor?: string | undefined
 }
 
-/** The list, newest first. */
+/** How the list is ordered and named: newest first. */
 export const NEWEST_UPLOADS = { list: 'uploads', table: uploads, key: 'name' } as const
 
 /**
@@ -44,7 +44,7 @@ export async function listImages(
   })
 }
 
-/** The place of a cursor in the older form `<createdAt>_<name>`, or of the name of an image. */
+/** Finds the place of an older form of cursor, `<createdAt>_<name>`, or of the name of an image. */
 async function findPlace(
   { store }: Pick<Base, 'store'>,
   projectId: string,
@@ -63,7 +63,7 @@ async function findPlace(
   return { at: row.at, key: cursor }
 }
 
-/** The age at which a file without a row is removed: longer than any request. */
+/** The age at which a file without a row is removed. No request takes that long. */
 const EXPIRES_AFTER_MS = HOUR_MS
 const BATCH_FILES = 500
 
@@ -75,7 +75,7 @@ const deleteUpload = statement((db) =>
 )
 
 /**
- * Deletes an image: its URL leads nowhere once this resolves.
+ * Deletes an image. Its URL no longer works once this resolves.
  * @throws AppError RESOURCE_NOT_FOUND, also for an image of another project
  */
 export async function deleteImage(
@@ -95,9 +95,8 @@ export const selectOrphans = statement<{ file: string }>(
 )
 
 /**
- * Removes the files of images that have no row: the files that a crash left, and those of deleted
- * projects. The rows decide: a row whose file is missing stays. Stops between two batches when
- * `signal` is aborted.
+ * Removes files of images that have no row: those that a crash left, and those of deleted projects.
+ * A row whose file is missing stays. Stops between two batches when `signal` is aborted.
  */
 export async function deleteOrphanedFiles(
   deps: Pick<Base, 'store' | 'config' | 'now'>,
@@ -124,10 +123,10 @@ async function deleteOrphans(
   for (const { file } of orphans) await deleteImageFile(config, file)
 }
 
-/** The record of an uploaded image. */
+/** Makes the record of an uploaded image. */
 export function toUploadRecord({ baseUrl }: Pick<Config, 'baseUrl'>, upload: Upload): UploadRecord {
   const { name, filename, contentType, sizeBytes } = upload
-  // The server stores no other types.
+  // The cast is safe, because the server stores no other types.
   const type = contentType as UploadRecord['contentType']
   return {
     url: `${baseUrl}/uploads/${name}`,
@@ -138,7 +137,7 @@ export function toUploadRecord({ baseUrl }: Pick<Config, 'baseUrl'>, upload: Upl
   }
 }
 
-/** The record of an image in a list. */
+/** Makes the record of an image in a list. */
 export function toListedUploadRecord(
   config: Pick<Config, 'baseUrl'>,
   upload: Upload,

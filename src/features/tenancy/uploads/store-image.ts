@@ -25,11 +25,11 @@ type GivenImage = {
 
 type Deps = Pick<Base, 'store' | 'config' | 'now' | 'log'>
 
-/** Characters of a file's name that are stored. */
+/** The most characters of a file's name that are stored. */
 const MAX_FILENAME_LENGTH = 255
-/** Hexadecimal digits of a name: 128 bits. */
+/** The number of hexadecimal digits of an image's name: 128 bits. */
 const DIGEST_LENGTH = 32
-/** Bytes that are hashed at once; other work runs in between. */
+/** The bytes that are hashed at once; other work runs before the next ones. */
 const HASH_BYTES = 1024 * 1024
 
 const findUpload = statement((db) =>
@@ -39,7 +39,10 @@ const findUpload = statement((db) =>
     .where(eq(uploads.name, parameter('name'))),
 )
 
-/** `ownerBytes`: the bytes of all projects of the owner, this one included. */
+/**
+ * Sums the bytes of a project. `ownerBytes`: the bytes of all projects of the owner, this one
+ * included.
+ */
 const findUsedBytes = statement<{ usedBytes: number; ownerBytes: number }>(
   () => sql`select upload_bytes as "usedBytes", coalesce((select sum(each.upload_bytes)
       from memberships owner
@@ -96,8 +99,9 @@ export async function storeImage(deps: Deps, given: GivenImage): Promise<UploadR
 }
 
 /**
- * `lost`: the file that a row of the image names and that is missing. When this throws, the new file
- * stays for the sweep: after a DATABASE_ERROR it may have a row.
+ * Inserts the row of a new file, or finds the image if the project has it by now. `lost`: the
+ * missing file of an existing row. If this throws, the new file stays for `deleteOrphanedFiles`,
+ * because after a DATABASE_ERROR it may have a row.
  */
 async function insertOrFind(
   { store, config, log }: Deps,
@@ -122,7 +126,8 @@ async function insertOrFind(
 
 /**
  * Returns the image if the project has it.
- * @throws AppError PAYLOAD_TOO_LARGE; RESOURCE_NOT_FOUND when the project is gone
+ * @throws AppError PAYLOAD_TOO_LARGE when there is no space for it; RESOURCE_NOT_FOUND when the
+ *   project is gone
  */
 async function findOrRefuse(
   config: Deps['config'],
@@ -171,10 +176,10 @@ async function digestOf(projectId: string, parts: readonly Buffer[]): Promise<st
   return hash.digest('hex').slice(0, DIGEST_LENGTH)
 }
 
-/** Removes invisible characters and line ends; cuts between characters. */
+/** Makes a stored name: without invisible characters and line ends, cut between characters. */
 function toFilename(given: string, extension: string): string {
   const shown = given.replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, '').trim()
-  // Half a character may be left at the end.
+  // Removes half a character that the cut may have left at the end.
   const name = shown.slice(0, MAX_FILENAME_LENGTH).replace(/\p{Cs}$/u, '')
   return /^\.{0,2}$/.test(name) ? `image.${extension}` : name
 }

@@ -1,7 +1,7 @@
 /**
- * A body of several pieces, compressed while it is sent: each piece is compressed and flushed before the next
- * one is made, so that it arrives as soon as it would without. zlib works on the threads of libuv. A reader that
- * leaves ends the compression and the pieces.
+ * A body of several pieces, compressed while it is sent: each piece is compressed and flushed
+ * before the next one is made, so that the client gets it as early as without compression. zlib
+ * works on the threads of libuv. A reader that leaves ends the compression and the pieces.
  */
 import {
   type BrotliCompress,
@@ -12,7 +12,7 @@ import {
 } from 'node:zlib'
 import type { ContentCoding } from './compressed-routes.ts'
 
-/** The memory of one compression. */
+/** The memory that the compression of one body takes. */
 export const COMPRESSION_BYTES = 1024 * 1024
 
 const GZIP_LEVEL = 5

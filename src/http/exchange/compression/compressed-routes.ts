@@ -1,9 +1,10 @@
 /**
- * Chooses the answers that are compressed, and their coding. Compressed are lists, exports, figures and pages
- * that are the same for all readers. Answers with secrets or tokens never are, because the length of a compressed
- * answer tells about its content (BREACH): strangers choose text beside the secret, for example the name of a
- * contact or the data of an event. Single records never are, because their ETag would have to differ by coding,
- * and answers of methods other than GET never are, so that accepting mail looks at no header.
+ * Chooses the answers that are compressed, and their coding. Lists, exports, figures and pages that
+ * are the same for all readers are compressed. Answers with secrets or tokens never are, because
+ * the length of a compressed answer tells about its content (BREACH): strangers choose text beside
+ * the secret, for example the name of a contact or the data of an event. Single records never are,
+ * because their ETag would have to differ by coding, and answers of methods other than GET never
+ * are, so that accepting mail looks at no header.
  *
  * Padding of a random length does not help: many measurements show its mean. Lists and exports of contacts, and
  * the list of emails with its subjects, are compressed: without that they are several times as long. Guessing a

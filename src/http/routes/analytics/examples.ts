@@ -1,4 +1,4 @@
-/** Examples of the operations on figures: those of two days, and of the two days before. */
+/** Examples of the operations on figures: the figures of two days, and of the two days before. */
 import type { OperationExample } from '../../route-docs.ts'
 
 const query = { from: '2026-11-01', to: '2026-11-02', tz: 'Asia/Kathmandu' }

@@ -25,7 +25,7 @@ export function readAsked({ core }: RouteDeps, query: RangeParameters): AskedFig
   return { range: readRange(query, core.now()), stream: query.stream ?? 'ALL' }
 }
 
-/** As `readAsked`, in the words of older clients: days are days in UTC. */
+/** Does the same as `readAsked` for the parameters of older clients, whose days are days in UTC. */
 export function readDates(
   { core }: RouteDeps,
   { startDate, endDate }: DateParameters,
@@ -36,7 +36,7 @@ export function readDates(
 
 type Call = { incoming: { headers: { accept?: string | undefined } } }
 
-/** The response of a newer call: the facts of its range, and the figures. */
+/** Returns the response of a newer call: the facts of its range, and the figures. */
 export function answerRange<Value extends object>(
   call: Call,
   { asked, answer }: { asked: AskedFigures; answer: AnalyticsAnswer<Value> },

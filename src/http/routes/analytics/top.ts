@@ -1,4 +1,7 @@
-/** Figures as older clients of this API family know them: of UTC days, without the facts of the range. */
+/**
+ * Figures for older clients of this API family: they count by UTC days, and have no facts about the
+ * range.
+ */
 import { z } from 'zod'
 import { createAnalyticsAnswers } from '../../../features/insight/analytics/answers.ts'
 import {

@@ -1,4 +1,7 @@
-/** The proof that a user reads the mail to an address: by the link in a mail, which can be sent again. */
+/**
+ * Verifies that a user reads the mail to an address, by the link in a mail. The mail can be sent
+ * again.
+ */
 import { z } from 'zod'
 import {
   requestVerification,

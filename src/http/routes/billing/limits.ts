@@ -1,4 +1,4 @@
-/** The limits of a project by the month. */
+/** The monthly limits of a project. */
 import { setLimits, showLimits } from '../../../features/tenancy/billing/limits.ts'
 import { billingLimits, billingLimitsExample, newBillingLimits } from '../../../records/billing.ts'
 import { json } from '../../response.ts'

@@ -139,8 +139,8 @@ function readCondition(body: { filter?: unknown; condition?: unknown }): Conditi
 }
 
 /**
- * `unsubscribed: true` says that the person asked for it. Clients send false as a default, so it says nothing:
- * it must not clear a wish.
+ * `unsubscribed: true` says that the person asked for it. Clients send false as a default, so false
+ * says nothing and must not clear a wish.
  */
 function readState({ subscribed, unsubscribed }: GivenState) {
   const hasLeft = unsubscribed === true

@@ -1,6 +1,6 @@
 /**
- * Calls for recipients, without a key: the signed token in the links to the hosted pages gives
- * access to one contact's address and subscription.
+ * Calls of recipients, who have no key. The signed token in the links to the hosted pages gives
+ * access to the address and the subscription of one contact.
  */
 import { z } from 'zod'
 import { notFound } from '../../../base/errors.ts'

@@ -37,7 +37,7 @@ const givenConfig = z.record(z.string(), z.unknown()).meta({
     '`url` are percent-encoded by their place; ' +
     'UPDATE_CONTACT `{updates?, subscriptionAction?}`, texts in the values of `updates` are templates; EXIT `{reason?}`',
 })
-/** The name of an event that starts executions: an event that can occur. */
+/** The name of an event that starts executions. Only an event that can occur is accepted. */
 const followedEvent = eventName.superRefine((given, context) => {
   const message = faultInServiceName(given)
   if (message !== undefined) context.addIssue({ code: 'custom', message })

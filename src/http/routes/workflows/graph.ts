@@ -42,7 +42,10 @@ const findings = z.object({
   ),
 })
 
-/** A graph that a client sends back: the answer of GET, with the transitions of its steps. */
+/**
+ * The names that a client may send back in a graph: those of the answer of GET, and a list of
+ * transitions.
+ */
 const sentBack = workflowDetail.extend({ transitions: z.array(transitionRecord) })
 
 export const replace = ({ core }: RouteDeps) =>

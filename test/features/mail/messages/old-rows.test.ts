@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { DAY_MS } from '../../../../src/base/clock.ts'
-import { createWalk, type Span, walkOld } from '../../../../src/features/mail/messages/old-rows.ts'
+import {
+  createWalk,
+  type OldRowsSpan,
+  walkOld,
+} from '../../../../src/features/mail/messages/old-rows.ts'
 import { createIdSource } from '../../../../src/store/ids.ts'
 import { START } from '../../../core.ts'
 
@@ -16,7 +20,7 @@ function openRows(days: number) {
   const late = new Set<string | undefined>()
   async function run(before: number): Promise<number[][]> {
     const seen: number[][] = []
-    const look = async ({ after, until }: Span) => {
+    const look = async ({ after, until }: OldRowsSpan) => {
       const page = ids.filter((id) => id > after && id < until).slice(0, PAGE)
       seen.push(page.map((id) => ids.indexOf(id)))
       const last = page.length < PAGE ? undefined : page.at(-1)

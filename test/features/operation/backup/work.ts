@@ -6,7 +6,7 @@ import path from 'node:path'
 import type { TestContext } from 'node:test'
 import { zstdCompressSync } from 'node:zlib'
 import { pack as createPack, type Header } from 'tar-stream'
-import { type Loaded, loadSettings } from '../../../../src/config/load.ts'
+import { type LoadedConfig, loadSettings } from '../../../../src/config/load.ts'
 import { ENTRY, type Manifest } from '../../../../src/features/operation/backup/archive/manifest.ts'
 import { readArchive } from '../../../../src/features/operation/backup/archive/read-archive.ts'
 import { formatTrailer } from '../../../../src/features/operation/backup/archive/trailer.ts'
@@ -50,7 +50,7 @@ export async function temporaryFolder(t: Pick<TestContext, 'after'>): Promise<st
 }
 
 /** The settings of a test's core, as a command loads them. */
-export function settingsOf(core: TestCore, settings: Record<string, string> = {}): Loaded {
+export function settingsOf(core: TestCore, settings: Record<string, string> = {}): LoadedConfig {
   const env = {
     PILLARBOX_SECRET: SECRET,
     PILLARBOX_DATA_DIR: core.config.dataDir,

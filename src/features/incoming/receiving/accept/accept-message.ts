@@ -19,17 +19,17 @@ import { joinParts, type StoredRaw, sizeOf, writeRaw } from '../raw.ts'
 export type { InboundRecipient } from '../../../../store/schema/json-values.ts'
 
 type NewInboundMessage = {
-  /** Empty for the null reverse path. */
+  /** The reverse path; empty for the null reverse path. */
   reversePath: string
   recipients: readonly InboundRecipient[]
   clientAddress: string
   /** The name that the client gave in EHLO or HELO. */
   clientName: string
-  /** `SMTP`, `ESMTP`, `ESMTPS` (RFC 3848). */
+  /** The protocol of the Received field: `SMTP`, `ESMTP`, `ESMTPS` (RFC 3848). */
   protocol: string
-  /** Version and cipher; null for a session in clear. */
+  /** The version and the cipher of TLS; null for a session in clear. */
   tls: string | null
-  /** The message as sent, dots unstuffed, in consecutive parts. */
+  /** The message as sent, after dot-unstuffing, in consecutive parts. */
   content: readonly Buffer[]
 }
 
@@ -54,13 +54,13 @@ const insertMessage = statement((db) =>
   }),
 )
 
-/** Whether the database accepts writes and the disk has space. */
+/** Whether mail can be stored: the database accepts writes and the disk has space. */
 export function canAcceptMail({ store, disk }: Pick<Base, 'store' | 'disk'>): boolean {
   return store.isWritable() && !disk.isLow()
 }
 
 /**
- * Returns the row's id once the row is on disk.
+ * Stores a message. Returns the id of its row once the row is on disk.
  * @throws MailboxFull, AppError DATABASE_ERROR; after an error nothing is stored
  */
 export async function acceptInboundMessage(
@@ -80,8 +80,8 @@ export async function acceptInboundMessage(
 }
 
 /**
- * Like `acceptInboundMessage`, in the caller's transaction. The message is not cut into chunks, so
- * it must be small.
+ * Stores a message like `acceptInboundMessage`, in the caller's transaction. The message must be
+ * small, because it is not cut into chunks.
  * @throws MailboxFull
  */
 export async function insertInboundMessage(
@@ -130,7 +130,7 @@ async function insertRow(
   tx.afterCommit(() => inboundNotifier.notify(toNotice(row)))
 }
 
-/** The row as it is read when it waits. */
+/** Makes the notice to the reader: the row as the reader would read it from the database. */
 function toNotice({ raw, rawChunks, ...row }: NewRow): InboundNotice {
   const untried = { attempts: 0, isSuspect: false, interruptions: 0, dueAt: 0 }
   const { tls: _, isForServer: __, recipients, ...others } = row

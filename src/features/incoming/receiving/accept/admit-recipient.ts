@@ -30,9 +30,9 @@ import type { InboundRecipient } from '../../../../store/schema/json-values.ts'
 import type { Base } from '../../../ground/base.ts'
 
 /**
- * `relay`: a domain of another server, or not an address. `unknown`: a host of the server, which
- * has no such mailbox. `forged`: a return path that this server did not sign. `closed`: the project
- * of the mailbox is being reset.
+ * Why a recipient is refused. `relay`: the domain belongs to another server, or the text is no
+ * address. `unknown`: a host of this server, which has no such mailbox. `forged`: a return path
+ * that this server did not sign. `closed`: the project of the mailbox is being reset.
  */
 export type RecipientRefusal = { refuse: 'relay' | 'unknown' | 'forged' | 'closed' }
 
@@ -44,8 +44,8 @@ const BOUNCE = 'bounce.'
 
 type ReceivingDomains = {
   /**
-   * The server's host names and the domains with mailboxes here, as A-labels. The set changes in
-   * place.
+   * The names of the server's hosts, and the domains with mailboxes here, as A-labels. The set
+   * changes in place.
    */
   domains: ReadonlySet<string>
   stop(): void
@@ -53,7 +53,7 @@ type ReceivingDomains = {
 
 type ReceivingDeps = Pick<Base, 'store' | 'config' | 'directory' | 'log'>
 
-/** `address`: the argument of RCPT, without angle brackets. */
+/** Decides about a recipient. `address`: the argument of RCPT, without angle brackets. */
 export async function admitRecipient(
   deps: Deps,
   { address }: { address: string },
@@ -70,7 +70,9 @@ export async function admitRecipient(
   return { refuse: /^[bu]\./.test(mailbox.localPart) ? 'forged' : 'unknown' }
 }
 
-/** Returns undefined unless the local part is a token that this server signed. The host may be any. */
+/**
+ * Reads a token that this server signed; undefined if the local part is none. The host may be any.
+ */
 export function readSigned(
   { keyring }: Pick<Deps, 'keyring'>,
   { address, localPart }: Mailbox,
@@ -85,7 +87,10 @@ function storable({ emailId, digest }: EmailToken) {
   return digest === undefined ? { emailId } : { emailId, digest: digest.toString('hex') }
 }
 
-/** `user%elsewhere@here` and `elsewhere!user@here` ask this server to relay. */
+/**
+ * Looks for a mailbox. Refuses `user%elsewhere@here` and `elsewhere!user@here`, which ask this
+ * server to relay.
+ */
 async function admitMailbox(
   deps: Pick<Deps, 'directory'>,
   { address, localPart }: Mailbox,
@@ -112,8 +117,8 @@ async function isServerHost({ config, directory }: Deps, host: string): Promise<
 }
 
 /**
- * Keeps the domains whose mail this server receives in memory: outbound can check without waiting
- * whether mail to a domain may lead back to this server. The set is read at the start and after
+ * Keeps in memory the domains whose mail this server receives, so that outbound can check at once
+ * whether mail to a domain may come back to this server. The set is read at the start and after
  * every change of a domain.
  */
 export async function startReceivingDomains(deps: ReceivingDeps): Promise<ReceivingDomains> {
@@ -125,7 +130,7 @@ export async function startReceivingDomains(deps: ReceivingDeps): Promise<Receiv
   async function read(): Promise<void> {
     const number = ++reads
     const found = await listMailboxDomains(deps)
-    // Reads can finish out of order; only the newest one counts.
+    // Two reads may finish in the wrong order; only the newest one counts.
     if (number !== reads) return
     const current = new Set([...own, ...found])
     for (const domain of known) if (!current.has(domain)) known.delete(domain)

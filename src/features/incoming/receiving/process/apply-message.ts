@@ -51,7 +51,7 @@ export async function applyMessages(
   return messages.map(() => undefined)
 }
 
-/** The email of a bounce whose only recipient is a return path. */
+/** Finds the email of a bounce whose only recipient is a return path. */
 function findBounced({ row: { recipients }, parsed }: ReceivedMessage): string | undefined {
   const [recipient, ...others] = recipients
   if (parsed.report.kind !== 'bounce' || others.length > 0) return undefined
@@ -136,14 +136,15 @@ function logEffects(
   if (ignored.length > 0) log.info({ ...facts, ignored }, 'received mail was ignored')
   const capped = effects.filter(({ did, why }) => did === 'received' && why !== undefined)
   if (capped.length === 0) return
-  // With the sender in `reason`, the log throttles each sender by itself (once a minute).
+  // The log throttles by `reason` (once a minute). With the sender in it, each sender is throttled
+  // by itself.
   const reason = capped.map(({ why }) => why).join('; ')
   log.warn({ ...facts, capped, reason }, 'received mail was capped')
 }
 
 /**
- * Returns the remark for the operator's list. A report about mail of this server has had its effect
- * and needs no remark.
+ * Returns the remark for the operator's list. A report about mail of this server has had its
+ * effect, so it needs no remark.
  */
 function remarkOf(effects: readonly Effect[]): string | null {
   const reasons = effects.flatMap((effect) =>
@@ -178,7 +179,7 @@ async function applyUnsubscriptions(
 
 /**
  * Applies mail to mailboxes and to the server. A report about mail of this server is applied and
- * not delivered.
+ * not delivered to the mailbox.
  */
 async function applyToMailboxes(
   deps: ApplyDeps,
@@ -198,7 +199,7 @@ async function applyToMailboxes(
   return effects
 }
 
-/** The emails of the recipients with this purpose, each once. */
+/** Returns the emails of the recipients with this purpose, each email once. */
 function emailsFor({ row }: ReceivedMessage, purpose: 'return-path' | 'unsubscribe'): EmailToken[] {
   const emails = new Map<string, EmailToken>()
   for (const recipient of row.recipients) {
@@ -210,7 +211,10 @@ function emailsFor({ row }: ReceivedMessage, purpose: 'return-path' | 'unsubscri
   return [...emails.values()]
 }
 
-/** Addresses by project: a project gets one email, even when several mailboxes are recipients. */
+/**
+ * Groups the addresses by project: a project gets one email, even when several of its mailboxes are
+ * recipients.
+ */
 function mailboxesOf({ row }: ReceivedMessage): Map<string, string[]> {
   const mailboxes = new Map<string, string[]>()
   for (const recipient of row.recipients) {

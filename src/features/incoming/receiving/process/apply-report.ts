@@ -34,10 +34,10 @@ const listRecipients = statement((db) =>
     .where(sql`${emails.id} in ${listOf(parameter('ids'))}`),
 )
 
-/** A message to the return path of `emailId`. */
+/** A message that was sent to the return path of `emailId`. */
 export type ReturnedMessage = ReceivedMessage & { emailId: string }
 
-/** Applies a message to a return path. */
+/** Applies a message that was sent to a return path. */
 export async function applyReturnedReport(
   deps: ApplyDeps,
   tx: Tx,
@@ -50,7 +50,7 @@ export async function applyReturnedReport(
   return applyBounce(deps, tx, { ...returned, mayBeForwarded: true })
 }
 
-/** Applies bounces to return paths, many by few statements. */
+/** Applies many bounces to return paths by a few statements. */
 export async function applyReturnedBounces(
   deps: ApplyDeps,
   tx: Tx,
@@ -72,7 +72,10 @@ export async function applyReturnedBounces(
   )
 }
 
-/** Why a message to a return path has no effect, as far as that does not depend on the email. */
+/**
+ * Returns why a message to a return path has no effect, as far as that can be decided without the
+ * email.
+ */
 function refuseReturned(
   deps: ApplyDeps,
   { row, parsed: { report }, emailId }: ReturnedMessage,
@@ -88,8 +91,8 @@ function refuseReturned(
 }
 
 /**
- * Applies a report to a mailbox or to the operator; undefined unless it is about mail of this
- * server.
+ * Applies a report that came to a mailbox or to the operator; undefined unless the report is about
+ * mail of this server.
  */
 export async function applyStrayReport(
   deps: ApplyDeps,
@@ -129,15 +132,15 @@ async function applyBounce(deps: ApplyDeps, tx: Tx, bounced: BouncedEmail): Prom
   return 'type' in found ? record(deps, tx, found) : found
 }
 
-/** Returns the recipients by the emails' ids; deleted emails are missing. */
+/** Returns the recipients of emails, by the emails' ids; deleted emails are missing. */
 async function listRecipientsOf(tx: Tx, ids: readonly string[]): Promise<Map<string, string>> {
   const rows = await tx.list(listRecipients, { ids: JSON.stringify(ids) })
   return new Map(rows.map(({ id, recipient }) => [id, recipient]))
 }
 
 /**
- * The report to record, or why there is none. `address`: the address of the email; undefined if the
- * email has been deleted.
+ * Returns the report to record, or why there is none. `address`: the recipient of the email;
+ * undefined if the email has been deleted.
  */
 function readBounce(
   { parsed, emailId, mayBeForwarded }: BouncedEmail,
@@ -153,7 +156,7 @@ function readBounce(
   return report ?? ignore(`only ${reported.action}`, emailId)
 }
 
-/** Worst first. */
+/** The actions of reports, the worst first. */
 const ACTIONS: ReportedRecipient['action'][] = [
   'failed',
   'delayed',
@@ -162,10 +165,13 @@ const ACTIONS: ReportedRecipient['action'][] = [
   'expanded',
 ]
 
-/** A reported address: the email's recipient, an address that it forwards to, or another one. */
+/**
+ * How a reported address relates to an email: its recipient, an address that the recipient forwards
+ * to, or another one.
+ */
 type Relation = 'recipient' | 'behind' | 'other'
 
-/** Closest first. */
+/** The relations, the closest first. */
 const RELATIONS: Relation[] = ['recipient', 'behind', 'other']
 
 /**
@@ -185,8 +191,9 @@ function chooseRecipient({ recipients, aliases }: Report, address: string) {
 }
 
 /**
- * A report without an address is about the email's recipient. An address that was rewritten on the
- * way is still the recipient's when only its domain differs.
+ * Returns the relation of a reported address. A report without an address is about the email's
+ * recipient. An address that was rewritten on the way counts as the recipient's if only its domain
+ * differs.
  */
 function relationOf(
   { recipient, originalRecipient }: ReportedRecipient,
@@ -227,7 +234,7 @@ function toEmailReport(
   }
 }
 
-/** `550 5.1.1 no such user` becomes `no such user`. */
+/** Removes codes: `550 5.1.1 no such user` becomes `no such user`. */
 function withoutCodes(diagnostic: string): string {
   const codes = /^[245]\d\d[ -](?:[245]\.\d{1,3}\.\d{1,3}\s)?|^[245]\.\d{1,3}\.\d{1,3}\s/
   return diagnostic.replace(codes, '').trim()

@@ -22,7 +22,7 @@ export async function applyUnsubscribe(
   return leaveByMail(deps, tx, { email, reason: 'mail' })
 }
 
-/** Unsubscribes the address that this email went to, and its contact. */
+/** Unsubscribes the address to which the email of the token went, and its contact. */
 export async function leaveByMail(
   deps: ApplyDeps,
   tx: Tx,

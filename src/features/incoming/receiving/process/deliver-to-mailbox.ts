@@ -25,7 +25,7 @@ import { type ApplyDeps, type Effect, ignore, type ReceivedMessage } from './eff
 import { findAnsweredEmail, findChainDepth, readOwnTokens } from './own-mail.ts'
 import type { ReadMail } from './parsed-message.ts'
 
-/** The mailboxes of one project that the message is for. */
+/** The recipients of a message that are mailboxes of one project. */
 type Mailboxes = { projectId: string; addresses: readonly string[] }
 
 const findProject = statement((db) =>
@@ -122,7 +122,10 @@ export async function deliverToMailboxes(
   return cap === undefined ? did : { ...did, why: cap }
 }
 
-/** Mail that another project of this server sent is ordinary mail. */
+/**
+ * Whether the project itself sent the mail. Mail that another project of this server sent is
+ * ordinary mail.
+ */
 async function isOwn(
   tx: Tx,
   { emailId, projectId }: { emailId: string; projectId: string },
@@ -133,7 +136,7 @@ async function isOwn(
 
 type Author = { address: ParsedAddress; name: string | null }
 
-/** Returns the author (From); without one, the reverse path. */
+/** Returns the author (From); if there is none, the reverse path. */
 function chooseSender(mail: ReadMail, reversePath: string): Author | undefined {
   if (mail.from !== null) return mail.from
   const address = parseAddress(reversePath)
@@ -191,7 +194,10 @@ function bodyOf({ html, text }: ReadMail): { body: string; isText: boolean; text
   return { body: html, isText: false, text }
 }
 
-/** The event `email.received` without body and text: the email's content has those. */
+/**
+ * Appends the event `email.received`. The event has neither body nor text, because the content of
+ * the email has those.
+ */
 async function appendReceivedEvent(
   tx: Tx,
   received: ReceivedEmail & { isCapped: boolean; depth: number | undefined },
@@ -222,7 +228,7 @@ async function appendReceivedEvent(
       attachments: mail.attachments,
       automatic: automatic !== null,
       ...(automatic !== null && { automaticReason: automatic }),
-      /** The older name of `automatic`. */
+      /** Repeats `automatic` under its older name. */
       autoReply: automatic !== null,
       inReplyTo: received.answeredEmailId,
       ...(mail.isPartial ? { isPartial: true } : {}),

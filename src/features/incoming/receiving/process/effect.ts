@@ -1,4 +1,7 @@
-/** The effect of a received message on one recipient: for the row's summary and the log. */
+/**
+ * The effect that a received message has on one recipient, for the summary in the row and for the
+ * log.
+ */
 import type { Base } from '../../../ground/base.ts'
 import type { PendingMessage } from './lines.ts'
 import type { ParsedMessage } from './parsed-message.ts'
@@ -6,7 +9,7 @@ import type { ParsedMessage } from './parsed-message.ts'
 export type Effect = {
   did: 'bounced' | 'delayed' | 'delivered' | 'complained' | 'unsubscribed' | 'received' | 'ignored'
   emailId?: string
-  /** Why the message was ignored, or capped. */
+  /** Why the message was ignored, or counted as automatic because of its sender's limit. */
   why?: string
 }
 
@@ -23,7 +26,7 @@ export function ignore(why: string, emailId?: string): Effect {
   return emailId === undefined ? { did: 'ignored', why } : { did: 'ignored', why, emailId }
 }
 
-/** For a report or unsubscription that repeats an earlier one. */
+/** The effect of a report or an unsubscription that repeats an earlier one: none. */
 export function ignoreKnown(emailId: string): Effect {
   return ignore(KNOWN, emailId)
 }

@@ -1,7 +1,7 @@
 /**
  * The lines of pending mail: walks over them, and the share of each line in the messages that are
- * being parsed or wait to be written. A walk begins where the one before ended, or with the line
- * that it left without a place, so that each of any number of lines has its turn.
+ * being parsed or wait to be written. A walk begins where the walk before ended, or with the line
+ * whose message found no place. So each line has its turn, however many lines there are.
  */
 import type { RowOf } from '../../../../store/database.ts'
 import { orderedJoin, unseen } from '../../../../store/dialect.ts'
@@ -12,18 +12,24 @@ import { parameter, statement } from '../../../../store/statement.ts'
 import { alternate } from '../../../../turns/alternate.ts'
 import type { Base } from '../../../ground/base.ts'
 
-/** The maximum of messages in progress, for each kind. */
+/** The most messages of a kind in progress. */
 export const MAX_IN_PROGRESS = 128
-/** The maximum of one line: a share that leaves places for other lines, and is worth a poll. */
+/**
+ * The most messages of a line in progress. The rest of the places is for other lines; a poll begins
+ * enough messages to be worth its cost.
+ */
 export const MAX_IN_PROGRESS_OF_LINE = 96
 const MAX_IN_PROGRESS_BYTES = 16 * 1024 * 1024
-/** Sorts before every line. */
+/** A text that sorts before every line. */
 const FIRST_LINE = ''
 
-/** Both kinds are parsed side by side: mail may have to wait for DNS, reports never do. */
+/**
+ * The kinds of pending mail. They are parsed side by side, because mail may have to wait for DNS
+ * and reports never do.
+ */
 export const PENDING_KINDS: readonly PendingKind[] = ['reports', 'mail']
 
-/** All columns but the octets. */
+/** All columns except the octets. */
 export const pendingColumns = {
   id: inboundMessages.id,
   receivedAt: inboundMessages.receivedAt,
@@ -41,27 +47,27 @@ export const pendingColumns = {
   line: inboundMessages.line,
 }
 
-/** The condition repeats that of the index. */
+/** SQL: the message is pending and of the kind. Repeats the condition of the index. */
 const isPendingOfKind = sql`state = 'pending' and is_suspect = 0 and pending_kind = ${unseen(parameter('kind'))}`
 
-/** Greater than every id. */
+/** A text that sorts after every id. */
 const LAST_ID = '~'
 
 type Walk = {
-  /** Where the walk begins, in the order of lines. */
+  /** The line with which the walk begins; lines have an order. */
   from: SQL
-  /** The number of lines that the walk looks at; all if absent. */
+  /** The most lines that the walk looks at; all lines if absent. */
   maxLines?: SQL
   /**
-   * The number of messages of each line, less one. The expression may count the rows of `lines`.
+   * The number of messages of each line, minus one. The expression may count the rows of `lines`.
    */
   share: SQL
 }
 
 /**
- * The oldest messages of each line, with their place in it, and the last line of a walk that may not have
- * come to the end. The lines are found one after the other in the index, so that a long line costs no
- * more than a short one.
+ * Selects the oldest messages of each line, with their place in the line, and the last line of a
+ * walk that may not have come to the end. The lines are found in the index one after the other, so
+ * a long line costs no more than a short one.
  */
 export function firstOfLines({ from, maxLines, share }: Walk): SQL {
   const ofLine = sql`${isPendingOfKind} and line = lines.line`
@@ -86,8 +92,8 @@ const fairShare = sql`(select case when fair < ${parameter('ofLine')} then fair
     select cast(2 * ${parameter('limit')} / count(*) as integer) as fair from lines))`
 
 /**
- * The first messages of the lines of a walk, then their second ones, and so on, `limit` in all; a walk looks at
- * no more lines.
+ * Selects the first messages of the lines of a walk, then their second ones, and so on: `limit`
+ * messages in all, of at most `limit` lines.
  */
 export const selectPending = statement((db) => {
   const walk = firstOfLines({
@@ -107,14 +113,14 @@ export type PendingMessage = Omit<RowOf<typeof selectPending>, 'lastLine'>
 
 type LineWalks = {
   /**
-   * Returns at most `limit` messages, and `ofLine` of a line, without those that are parsed alone.
-   * Lines alternate, and each is in the order of arrival. If it returns no messages, none is
-   * pending.
+   * Returns at most `limit` messages, at most `ofLine` of them from one line, without those that
+   * are parsed alone. Lines alternate; each line is in the order of arrival. An empty result means
+   * that none is pending.
    */
   list(window: LineWindow): Promise<readonly PendingMessage[]>
   /**
-   * Takes a message back for which there was no place. The next walk begins with its line, unless
-   * another message of the line had a place.
+   * Takes back a message that found no place. The next walk begins with its line, unless another
+   * message of the line found a place.
    */
   leave(message: PendingMessage): void
 }
@@ -122,9 +128,12 @@ type LineWalks = {
 type LineWindow = { kind: PendingKind; limit: number; ofLine: number }
 
 export function createLineWalks({ store }: Pick<Base, 'store'>): LineWalks {
-  /** Where the next walk begins, if not with the first line. */
+  /** The line with which the next walk of a kind begins; absent if it is the first line. */
   const next = new Map<PendingKind, string>()
-  /** The first message of each line in the last list, until one of these messages was left. */
+  /**
+   * The ids of the first message of each line in the last list. A kind is removed once one of these
+   * messages was taken back.
+   */
   const firsts = new Map<PendingKind, ReadonlySet<string>>()
 
   async function walk(window: LineWindow & { from: string }): Promise<readonly PendingMessage[]> {
@@ -162,21 +171,27 @@ export function createLineWalks({ store }: Pick<Base, 'store'>): LineWalks {
 
 type PendingRow = Pick<PendingMessage, 'id' | 'isSuspect' | 'pendingKind' | 'line' | 'sizeBytes'>
 
-/** The messages that are being parsed or wait to be written, and the places that are left. */
+/** The messages in progress, which are being parsed or wait to be written, and the free places. */
 type InProgress = {
   add(row: PendingRow): void
   delete(row: PendingRow): void
   has(id: string): boolean
   isEmpty(): boolean
-  /** Whether few messages of the kind are in progress. */
+  /** Whether few enough messages of the kind are in progress to list more. */
   isLow(kind: PendingKind): boolean
-  /** For a message that is not parsed alone. The first message fits at any size. */
+  /**
+   * Whether there is a place for a message that is not parsed alone. The first message fits
+   * whatever its size.
+   */
   hasCapacityFor(row: PendingRow): boolean
-  /** Whether the line of the message has fewer than its share. */
+  /** Whether the line of the message has fewer messages in progress than its share. */
   hasShareFor(row: PendingRow): boolean
 }
 
-/** Messages that are parsed alone count for `has` and `isEmpty` only. */
+/**
+ * Makes an empty set of messages in progress. Messages that are parsed alone only count for `has`
+ * and `isEmpty`.
+ */
 export function createInProgress(): InProgress {
   const ids = new Set<string>()
   const kinds = {

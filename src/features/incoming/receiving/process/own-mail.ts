@@ -16,7 +16,7 @@ import type { Tx } from '../../../../store/write/transaction.ts'
 import type { Base } from '../../../ground/base.ts'
 import { depthsOfEmails } from '../../../ground/events/depth.ts'
 
-/** A bounce counts for this long after the creation of its email (the time in the id). */
+/** How long a bounce counts after the creation of its email (the time in the id). */
 const VALID_MS = 30 * DAY_MS
 
 type AnsweredEmail = { id: string }
@@ -59,7 +59,7 @@ export function readOwnTokens(
   return [...new Map(known.map((email) => [email.emailId, email])).values()]
 }
 
-/** Whether a bounce of this email comes too late to be applied. */
+/** Whether a bounce comes too late to be applied to this email. */
 export function isExpired(emailId: string, at: number): boolean {
   return at - idTime(emailId) > VALID_MS
 }
@@ -97,11 +97,11 @@ async function findByMessageId(
 }
 
 type Causes = {
-  /** The email that the message is, if this server sent it. */
+  /** The email of this server that the received message is a copy of, if any. */
   sentEmailId: string | null
   /** The email that the message answers. */
   answeredEmailId: string | null
-  /** Whether a machine sent the message, or may have sent it. */
+  /** Whether a machine sent the message, or may have sent it (its sender is over a limit). */
   isAutomatic: boolean
 }
 

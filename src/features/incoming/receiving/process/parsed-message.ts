@@ -8,8 +8,8 @@ import type { IncomingMail } from '../../../../formats/incoming/read-message.ts'
 import type { Report } from '../../../../formats/report/read-report.ts'
 
 /**
- * Verdicts in the words of Amazon SES, which clients of this API expect. GRAY: neither pass nor
- * fail.
+ * A verdict on the sender in the words of Amazon SES, which clients of this API expect. GRAY:
+ * neither pass nor fail.
  */
 export type SenderVerdict = 'PASS' | 'FAIL' | 'GRAY' | 'PROCESSING_FAILED'
 
@@ -17,17 +17,17 @@ export type SenderVerdicts = { spf: SenderVerdict; dkim: SenderVerdict; dmarc: S
 
 export type UnparsedMessage = {
   raw: Uint8Array
-  /** Empty for the null reverse path. */
+  /** The reverse path; empty for the null reverse path. */
   reversePath: string
   clientAddress: string
   clientName: string
-  /** A mailbox is among the recipients, so the body is parsed, too. */
+  /** Whether a mailbox is among the recipients. Then the body is parsed, too. */
   isMail: boolean
 }
 
 export type ReadMail = IncomingMail & {
   verdicts: SenderVerdicts
-  /** SPF or DKIM passes for the author's domain. */
+  /** Whether SPF or DKIM passes for the author's domain. */
   isAuthenticated: boolean
 }
 
@@ -36,24 +36,26 @@ export type ParsedMessage = {
   header: IncomingHeader
   /** Why a machine seems to have sent the message; null for mail of a person. */
   automatic: AutomaticReason | null
-  /** Null unless `isMail`. */
+  /** The parsed mail; null unless `isMail`. */
   mail: ReadMail | null
   /**
-   * The octets to keep in place of the received ones, if these quote a link that this server mailed
-   * to one of its users; else null.
+   * The octets that replace the received ones if these quote a link that this server mailed to one
+   * of its users; otherwise null.
    */
   kept: Uint8Array | null
   durationMs: number
 }
 
-/** The reader thread ended while it had this message, perhaps because of it. */
+/**
+ * The error when the reader thread ended while it had this message, perhaps because of the message.
+ */
 export class ReaderLost extends Error {
   override name = 'ReaderLost'
 }
 
 export type MessageReader = {
   /**
-   * `isAlone`: the thread parses no other message at the same time.
+   * Parses a message. `isAlone`: the thread parses no other message at the same time.
    * @throws ReaderLost, Error when parsing failed
    */
   read(message: UnparsedMessage, options: { isAlone: boolean }): Promise<ParsedMessage>

@@ -69,7 +69,7 @@ const failRow = statement((db) =>
     ),
 )
 
-/** Returns null when the row or its octets are deleted. */
+/** Reads the octets of a message; null when the row or its octets are deleted. */
 export async function findRaw(
   { store }: Pick<Base, 'store'>,
   pending: Pick<PendingMessage, 'id' | 'rawChunks' | 'sizeBytes'>,
@@ -79,7 +79,7 @@ export async function findRaw(
 }
 
 /**
- * Returns the ids that are still pending, without messages that have ended since they were listed.
+ * Returns those of the ids that are still pending: messages may have ended since they were listed.
  */
 export async function listPending(tx: Tx, ids: readonly string[]): Promise<Set<string>> {
   const rows = await tx.list(selectStillPending, { ids: JSON.stringify(ids) })
@@ -96,8 +96,8 @@ export type EndedMessage = {
   remark: string | null
   keepsRaw: boolean
   /**
-   * The octets to keep in place of the received ones, of the same size; null to keep the received
-   * ones.
+   * The octets that replace the received ones and have the same size; null if the received ones
+   * stay.
    */
   kept: Uint8Array | null
   rawChunks: number

@@ -1,14 +1,14 @@
 /**
- * Processes received messages. One that was accepted a moment ago is parsed from memory, if no other of its kind
- * waits; those that wait are read from the database, a window of the oldest ones of each project at a time. Those
- * that are parsed when a transaction begins are applied in it, as many as it has time for. A row stays pending until
- * its effects are on disk, so a crash loses none.
+ * Processes received messages. A message that was accepted a moment ago is parsed from memory, if
+ * no other message of its kind waits. Waiting messages are read from the database, some of the
+ * oldest ones of each project at a time. When a transaction begins, it applies the parsed messages,
+ * as many as it has time for.
  *
- * A message that may have ended its reader thread, or the whole process, is parsed alone, so that
- * only its own failures count as its attempts (`suspects.ts`).
- *
- * Reports, mail to mailboxes and messages that are parsed alone do not wait for each other, and
- * projects take turns: mail whose senders' name servers do not answer takes seconds each.
+ * A row stays pending until its effects are on disk, so a crash loses none. A message that may have
+ * ended its reader thread, or the whole process, is parsed alone, so that only its own failures
+ * count as its attempts (`suspects.ts`). Reports, mail to mailboxes and messages that are parsed
+ * alone do not wait for each other, and projects take turns: mail whose senders' name servers do
+ * not answer takes seconds each.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describeError } from '../../../../base/errors.ts'
@@ -42,7 +42,7 @@ import {
 } from './suspects.ts'
 
 export type Processing = {
-  /** Resolves when no message that was accepted so far is pending. */
+  /** Resolves when all messages that were accepted so far have ended. */
   idle(): Promise<void>
   /**
    * Resolves when the effects of parsed messages are on disk. Messages that are still being parsed
@@ -54,10 +54,11 @@ export type Processing = {
 type ProcessDeps = ApplyDeps & Pick<Base, 'store' | 'inboundNotifier'>
 
 /**
- * A longer list may lack messages that wait. In a list of so few, no line has used up its share.
+ * The most messages of a list that is complete. A longer list may lack waiting messages; in such a
+ * short one, no line has used up its share.
  */
 const MAX_WHOLE_LIST = 15
-/** The weight of a closure of the gatherer: applying a message takes as long as two inserts. */
+/** The weight of a message in a transaction: applying a message takes as long as two inserts. */
 const WEIGHT = 2
 const BYTES_PER_WEIGHT = 32 * 1024
 const RETRY_MS = 1_000
@@ -70,8 +71,8 @@ export async function startProcessing(
   await tryToRecord(deps, () => startParsing(deps, MAX_IN_PROGRESS_OF_LINE))
   const inProgress = createInProgress()
   /**
-   * Kinds of which messages may wait that are not in progress. `listed`: the running poll begins all of them, unless
-   * another comes meanwhile.
+   * The kinds that may have waiting messages that are not in progress. `listed`: the running poll
+   * begins all of these, unless another message comes meanwhile.
    */
   const behind = new Map<PendingKind, 'unlisted' | 'listed'>()
   let maySuspectsWait = true
@@ -87,7 +88,7 @@ export async function startProcessing(
   let aloneId: string | undefined
   let isStopped = false
   const stopping = new AbortController()
-  /** Ends early when the processing stops. */
+  /** Waits before another try. Ends early when the processing stops. */
   const pause = () => sleep(RETRY_MS, undefined, { signal: stopping.signal }).catch(() => undefined)
 
   function pollForAll(): void {
@@ -131,7 +132,10 @@ export async function startProcessing(
     return behind.get(kind) === 'unlisted' && inProgress.isLow(kind)
   }
 
-  /** `fullKinds` collects the kinds that have no place for one of the list, however small the next one is. */
+  /**
+   * Begins a message, unless its kind has no place left. `fullKinds`: the kinds for which a message
+   * of the list found no place; later messages of these kinds wait too, even if they are small.
+   */
   async function start(row: PendingMessage, fullKinds: Set<PendingKind>): Promise<void> {
     const { id, isSuspect, pendingKind } = row
     if (inProgress.has(id) || (isSuspect && aloneId !== undefined)) return
@@ -156,7 +160,10 @@ export async function startProcessing(
     begin(row, null)
   }
 
-  /** A message that was accepted begins at once if none of its kind waits; a list brings it later otherwise. */
+  /**
+   * Takes a notice. A message that was just accepted begins at once if no other one of its kind
+   * waits; otherwise a later list brings it.
+   */
   function hear(notice: InboundNotice): void {
     if (notice === 'changed') pollForAll()
     else if (mayBegin(notice.row)) begin(notice.row, notice.raw)
@@ -171,7 +178,7 @@ export async function startProcessing(
     return isNext && inProgress.hasCapacityFor(row) && inProgress.hasShareFor(row)
   }
 
-  /** `raw`: null if the octets have to be read. */
+  /** Parses a message. `raw`: its octets; null if they must be read from the database. */
   function begin(row: PendingMessage, raw: Buffer | null): void {
     inProgress.add(row)
     if (row.isSuspect) aloneId = row.id
@@ -198,11 +205,11 @@ export async function startProcessing(
     const write = () => apply({ row, parsed }, () => Promise.resolve())
     await finishBeforeStop(keepTrying(write))
     release(row)
-    // A report's octets are deleted once it is applied.
+    // The octets of a report are deleted once the report is applied.
     if (row.rawChunks > 0) void finishBeforeStop(discardChunks(deps.store, row.id))
   }
 
-  /** Marks a message that failed as a suspect, so that it is parsed alone from now on. */
+  /** Marks a message that failed as a suspect, so that from now on it is parsed alone. */
   async function handleFault(row: PendingMessage, error: unknown): Promise<void> {
     if (isStopped) return
     deps.log.error(
@@ -243,7 +250,9 @@ export async function startProcessing(
     pollIfDue()
   }
 
-  /** Polls only when few messages of a kind are in progress. `release` calls this again. */
+  /**
+   * Polls if messages may wait, and few of their kind are in progress. `release` calls this again.
+   */
   function pollIfDue(): void {
     const isBehind = PENDING_KINDS.some(mustList)
     const mayBeIdle = idleWaiters.length > 0 && inProgress.isEmpty()
@@ -273,8 +282,8 @@ export async function startProcessing(
 }
 
 /**
- * Logs a failed write. After it, the next start may treat messages that were in progress as
- * suspects.
+ * Makes a write, and logs its failure. After a failure, the next start may treat messages that were
+ * in progress as suspects.
  */
 async function tryToRecord({ log }: ProcessDeps, write: () => Promise<void>): Promise<void> {
   try {

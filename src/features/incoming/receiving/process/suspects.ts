@@ -31,7 +31,7 @@ const MAX_INTERRUPTIONS = 10
 const FIRST_WAIT_MS = 1_000
 const MAX_WAIT_MS = FIRST_WAIT_MS * 2 ** MAX_INTERRUPTIONS
 
-/** The suspect that is due first, by the index of suspects. */
+/** Finds the suspect that is due first, by the index of suspects. */
 export const selectSuspect = statement((db) =>
   db
     .select(pendingColumns)
@@ -42,8 +42,8 @@ export const selectSuspect = statement((db) =>
 )
 
 /**
- * Marks the oldest messages of each line of a kind: those that may have been in progress when a process
- * crashed.
+ * Marks as suspects the oldest messages of each line of a kind, which may have been in progress
+ * when a process crashed.
  */
 export const markFirstSuspects = statement(
   () => sql`update inbound_messages set is_suspect = 1
@@ -51,8 +51,8 @@ export const markFirstSuspects = statement(
 )
 
 /**
- * Counts an interruption of the message that a process parsed alone when it crashed: the waits
- * double.
+ * Counts an interruption of the message that a process parsed alone when it crashed. Each wait is
+ * twice as long as the one before.
  */
 const countInterruptions = statement(
   () => sql`update inbound_messages set interruptions = interruptions + 1, begun_at = null,
@@ -76,10 +76,7 @@ const markSuspect = statement(
     where id = ${parameter('id')} and state = 'pending'`,
 )
 
-/**
- * Records that this process parses messages. `ofLine`: the maximum number of messages of each line in
- * progress.
- */
+/** Records that this process parses messages. `ofLine`: the most messages of a line in progress. */
 export async function startParsing({ store, now }: Deps, ofLine: number): Promise<void> {
   await store.write(async (tx) => {
     const [last] = await tx.select().from(inboundReading)
@@ -89,7 +86,7 @@ export async function startParsing({ store, now }: Deps, ofLine: number): Promis
   })
 }
 
-/** Records an orderly stop: messages in progress stay pending, and none becomes a suspect. */
+/** Records an orderly stop. Messages in progress stay pending, and none becomes a suspect. */
 export async function endParsing({ store }: Pick<Base, 'store'>): Promise<void> {
   await store.write(async (tx) => {
     await tx.execute(clearBegun, {})
@@ -103,20 +100,23 @@ export async function findNextSuspect({
   return store.read.find(selectSuspect, { limit: 1 })
 }
 
-/** Returns 0 when the clock was set back by more than the longest wait. */
+/**
+ * Returns how long the message still has to wait; 0 when the clock was set back by more than the
+ * longest wait.
+ */
 export function remainingWaitMs({ dueAt }: PendingMessage, now: number): number {
   const waitMs = dueAt - now
   return waitMs > MAX_WAIT_MS ? 0 : Math.max(0, waitMs)
 }
 
-/** Returns the reason not to parse the message again; undefined when it may be parsed. */
+/** Returns why the message may not be parsed again; undefined when it may. */
 export function findReasonToFail({ attempts, interruptions }: PendingMessage): string | undefined {
   if (attempts >= MAX_ATTEMPTS) return `parsing it failed ${attempts} times`
   if (interruptions < MAX_INTERRUPTIONS) return undefined
   return `the server ended ${interruptions} times while it parsed the message`
 }
 
-/** Records that the message is parsed alone. Call it before parsing begins. */
+/** Records that the message is being parsed alone. Call it before parsing begins. */
 export async function startAlone({ store, now }: Deps, id: string): Promise<void> {
   await store.write((tx) => tx.execute(begin, { id, at: now() }))
 }

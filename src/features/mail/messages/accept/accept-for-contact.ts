@@ -63,7 +63,7 @@ export type TemplatePlan = Pick<
   contentIn(tx: Tx): Promise<string>
 }
 
-const ORIGIN: EmailOrigin = { source: 'WORKFLOW', class: WORKFLOW_CLASS }
+const WORKFLOW_ORIGIN: EmailOrigin = { source: 'WORKFLOW', class: WORKFLOW_CLASS }
 
 /**
  * The queue is notified when the transaction is durable.
@@ -94,7 +94,7 @@ export async function planTemplate(
   at: number,
 ): Promise<TemplatePlan> {
   const request = { to: [], template: templateId }
-  const plan = await planEmails(deps, { project, request, origin: ORIGIN }, at)
+  const plan = await planEmails(deps, { project, request, origin: WORKFLOW_ORIGIN }, at)
   const { template, sender, senderDomain, contentClass, heldDomains, content } = plan
   if (template === undefined) throw new TypeError('The request names a template.')
   const parts = { project, sender, senderDomain, contentClass, heldDomains }

@@ -52,7 +52,7 @@ type MessageDeps = Pick<Base, 'config' | 'store' | 'directory' | 'now'> & {
   acceptQueue: AcceptQueue
 }
 
-const ORIGIN: EmailOrigin = { source: 'TRANSACTIONAL', class: TRANSACTIONAL_CLASS }
+const CLIENT_ORIGIN: EmailOrigin = { source: 'TRANSACTIONAL', class: TRANSACTIONAL_CLASS }
 
 /**
  * Accepts a request once: a second request with the same key is refused, and the refusal contains the
@@ -97,7 +97,7 @@ async function writePlanned<Result>(
   { input: { project, request, check }, at }: { input: MessageRequest; at: number },
   finish: (tx: Tx, accepted: AcceptedMessage) => Promise<Result> | Result,
 ): Promise<Result> {
-  const plan = await planEmails(deps, { project, request, check, origin: ORIGIN }, at)
+  const plan = await planEmails(deps, { project, request, check, origin: CLIENT_ORIGIN }, at)
   const { faults } = plan
   const warnings = plan.content.warnings ?? []
   try {

@@ -35,7 +35,7 @@ import { confirmHeldDomains, needsSubscription, toDrafts, toEntry, toRule } from
  */
 export type AcceptQueue = Gatherer<EmailPlan, AcceptedEmail[]>
 
-type Weighed = { plan: EmailPlan; weight: number }
+type QueuedPlan = { plan: EmailPlan; weight: number }
 
 /** A plan that can be accepted, with its contacts in the order of its recipients. */
 type WeighedPlan = { plan: EmailPlan; contacts: Contact[] }
@@ -47,7 +47,7 @@ export function createAcceptQueue(
   deps: AcceptDeps & { store: Pick<Store, 'write' | 'recountCallers'> },
 ): AcceptQueue {
   const { store } = deps
-  const gather = createGatherer<Weighed, AcceptedEmail[]>(store, {
+  const gather = createGatherer<QueuedPlan, AcceptedEmail[]>(store, {
     together: (tx, items) =>
       acceptTogether(
         deps,

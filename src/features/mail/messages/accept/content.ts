@@ -24,7 +24,7 @@ export type { StoredAttachment } from '../../../../store/schema/json-values.ts'
 /** The columns of a content that depend on where its attachments are stored. */
 export type AttachmentColumns = { attachments: StoredAttachment[] | null; chunkBytes: number }
 
-type Owner = { projectId: string; contentId: string }
+type ChunkOwner = { projectId: string; contentId: string }
 
 export type ContentDraft = AttachmentColumns & {
   id: string
@@ -89,7 +89,7 @@ const findShared = statement((db) =>
 /** Writes the chunks of large attachments. The chunks are durable when the promise resolves. */
 export async function storeAttachments(
   { store }: Pick<Base, 'store'>,
-  owner: Owner,
+  owner: ChunkOwner,
   attachments: readonly StoredAttachment[],
 ): Promise<AttachmentColumns> {
   if (attachedBytes(attachments) <= MAX_QUICK_BASE64_LENGTH) {
@@ -161,7 +161,7 @@ export async function readAttachments(
 
 async function writeAttachments(
   store: Store,
-  { projectId, contentId }: Owner,
+  { projectId, contentId }: ChunkOwner,
   attachments: readonly StoredAttachment[],
 ): Promise<AttachmentColumns> {
   const stored: StoredAttachment[] = []

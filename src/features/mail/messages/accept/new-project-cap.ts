@@ -21,7 +21,7 @@ type CappedProject = Pick<Project, 'id' | 'createdAt'>
 
 type CapRequest = { project: CappedProject; at: number }
 
-type Hour = { startsAt: number; emails: number }
+type SentHour = { startsAt: number; emails: number }
 
 /** The age up to which a project is new. */
 const NEW_PROJECT_MS = 30 * DAY_MS
@@ -145,7 +145,7 @@ async function findUse(
   deps: Deps,
   reader: Pick<Tx, 'list'>,
   { project, at }: CapRequest,
-): Promise<{ limit: number; used: number; hours: Hour[] } | undefined> {
+): Promise<{ limit: number; used: number; hours: SentHour[] } | undefined> {
   if (!isCapped(deps, project, at)) return undefined
   const hours = await reader.list(listHours, { projectId: project.id, after: at - DAY_MS })
   const used = hours.reduce((sum, hour) => sum + hour.emails, 0)
@@ -156,7 +156,11 @@ async function findUse(
  * Returns when `wanted` more emails may be sent (epoch ms): when as many have become older than the
  * 24 hours, or the project is no longer new.
  */
-function findRoom(hours: readonly Hour[], wanted: number, { createdAt }: CappedProject): number {
+function findRoom(
+  hours: readonly SentHour[],
+  wanted: number,
+  { createdAt }: CappedProject,
+): number {
   const endsAt = createdAt + NEW_PROJECT_MS
   let left = 0
   for (const hour of hours) {

@@ -66,7 +66,7 @@ const HAS_FAULT = 'the template has a fault'
  * Kinds of faults whose message quotes at most an identifier of the template, or a tag of the
  * language.
  */
-const KINDS = [
+const QUOTABLE_FAULTS = [
   /^undefined filter: [A-Za-z0-9_]{1,40}$/,
   /^undefined filter(?=:)/,
   /^tag "[A-Za-z0-9_]{1,40}" not found$/,
@@ -201,7 +201,7 @@ function kindOf(message: string): string {
     const { output, tag } = open
     return `${output ?? (tag === undefined ? 'a tag is' : `tag "${tag}"`)} not closed`
   }
-  for (const kind of KINDS) {
+  for (const kind of QUOTABLE_FAULTS) {
     const [found] = kind.exec(message) ?? []
     if (found !== undefined) return found
   }

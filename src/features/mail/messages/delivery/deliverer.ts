@@ -96,7 +96,7 @@ const MAX_CACHED_BYTES = 8 * 1024 * 1024
  */
 const MAX_LOADED_BYTES = 32 * 1024 * 1024
 /** Small contents per statement; one statement takes milliseconds. */
-const CHUNK = 100
+const SMALL_CONTENTS_PER_LOAD = 100
 /** Loading this much takes about a millisecond; the event loop runs other work after it. */
 const YIELD_BYTES = 256 * 1024
 
@@ -235,9 +235,9 @@ async function readContents(deps: ContentDeps, ids: readonly string[]): Promise<
   const load: Load = { read: [], left: new Set() }
   const large: ContentRow[] = []
   let total = 0
-  for (let start = 0; start < ids.length; start += CHUNK) {
+  for (let start = 0; start < ids.length; start += SMALL_CONTENTS_PER_LOAD) {
     if (start > 0) await loopTurn()
-    const chunk = JSON.stringify(ids.slice(start, start + CHUNK))
+    const chunk = JSON.stringify(ids.slice(start, start + SMALL_CONTENTS_PER_LOAD))
     for (const row of await deps.store.read.list(listContents, { ids: chunk })) {
       if (row.isCleared) continue
       if (row.bytes > SMALL_CONTENT_BYTES) large.push(row)

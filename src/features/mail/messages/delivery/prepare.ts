@@ -56,10 +56,10 @@ export const UNSUBSCRIBED = 'the contact has unsubscribed'
 /** The errors of emails that may no longer be sent for other reasons. */
 export const NO_SENDER_DOMAIN = 'the sender domain is no longer verified'
 
-export const CLEARED = 'its content was cleared by retention'
+export const CONTENT_CLEARED = 'its content was cleared by retention'
 
 /** The error of mail of the server to its users, once that mail is final. */
-export const NOT_KEPT =
+export const PLATFORM_MAIL_NOT_KEPT =
   'mail of the server to its users is not kept; its recipient can ask for a new link'
 
 /**
@@ -211,7 +211,7 @@ function prepare(
   if (held.has(email.recipientDomain)) return { refusal: 'held' }
   if (isUnwanted(email, isToOther(email))) return refuse(UNSUBSCRIBED)
   if (sender.domain === undefined) return refuseWithoutDomain(email)
-  if (content === undefined) return refuse(CLEARED)
+  if (content === undefined) return refuse(CONTENT_CLEARED)
   return toTask(deps, { email, content, project: sender.project, domain: sender.domain })
 }
 

@@ -145,7 +145,7 @@ type Rendered = Omit<RenderParts, 'email'> & {
 type Pages = ReturnType<typeof pageUrls> | undefined
 
 /** The subject of page links that act for nobody. */
-const NOBODY = { contactId: undefined, emailId: undefined, digest: undefined }
+const LINKS_OF_NOBODY = { contactId: undefined, emailId: undefined, digest: undefined }
 
 /** Makes the source of the preview of an email. */
 export function toRenderSource(
@@ -160,7 +160,7 @@ export function toDetachedSource(
   deps: Pick<Base, 'config' | 'keyring'>,
   { email, project, content }: Rendered,
 ): RenderSource {
-  const pages = mayLinkPages(email, content) ? pageUrls(deps, NOBODY) : undefined
+  const pages = mayLinkPages(email, content) ? pageUrls(deps, LINKS_OF_NOBODY) : undefined
   return renderSource({ email, project, content }, pages)
 }
 
@@ -181,7 +181,7 @@ export function toSource(
     from: { address: from, name: email.fromName },
     to: { address: wireAddress(email.recipient), name: email.toName },
     replyTo: { address: email.replyTo === null ? from : wireAddress(email.replyTo), name: null },
-    headers: headersFor(deps, email),
+    headers: smtpHeadersOf(deps, email),
     feedbackId: feedbackId(email),
     returnToken: returnPath.token,
     isTest: email.isTest,
@@ -199,7 +199,7 @@ export function toSource(
  * Returns the headers to send. Only the operator controls the smarthost, so headers that steer it
  * are removed.
  */
-function headersFor({ config }: Pick<Base, 'config'>, { headers }: SourceRow) {
+function smtpHeadersOf({ config }: Pick<Base, 'config'>, { headers }: SourceRow) {
   if (headers === null || config.delivery.mode !== 'relay') return headers
   return removeSmarthostHeaders(headers)
 }

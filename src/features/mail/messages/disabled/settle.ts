@@ -14,7 +14,7 @@ import type { RowOf } from '../../../../store/database.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
 import { type Loop, startLoop } from '../../../../work/loop.ts'
 import { settleInPasses } from '../../../../work/settle.ts'
-import { type Pace, sweep, sweepPages } from '../../../../work/sweep.ts'
+import { type SweepPace, sweep, sweepPages } from '../../../../work/sweep.ts'
 import type { Base } from '../../../ground/base.ts'
 import { endEmails } from '../outcome/end-emails.ts'
 import { notifyReleased } from '../queue/aside.ts'
@@ -44,14 +44,14 @@ type Queued = RowOf<typeof listQueuedOfProjects>
  */
 type Emptied = { projects: string; at: number }
 
-const PACE: Pace = { first: 50, max: 1_000, batchMs: 8, rest: { times: 2 } }
+const PACE: SweepPace = { first: 50, max: 1_000, batchMs: 8, rest: { times: 2 } }
 /** The maximum number of rows that one pass over the queue returns. */
 const PAGE = 20_000
-const NEVER: Emptied = { projects: '', at: Number.NEGATIVE_INFINITY }
+const NEVER_EMPTIED: Emptied = { projects: '', at: Number.NEGATIVE_INFINITY }
 
 /** Starts the loop that settles mail at the start, when the directory changes, and each minute. */
 export function startSettlingDisabled(deps: SettleDeps): Loop {
-  let emptied = NEVER
+  let emptied = NEVER_EMPTIED
   return startLoop({
     async run({ signal }) {
       emptied = await settleDisabled(deps, { signal, emptied })
@@ -71,7 +71,7 @@ export function startSettlingDisabled(deps: SettleDeps): Loop {
  */
 export async function settleDisabled(
   deps: SettleDeps,
-  { signal, emptied = NEVER }: { signal?: AbortSignal; emptied?: Emptied } = {},
+  { signal, emptied = NEVER_EMPTIED }: { signal?: AbortSignal; emptied?: Emptied } = {},
 ): Promise<Emptied> {
   for (const { projectId } of await deps.store.scan.list(listReleasable)) {
     await release(deps, projectId, signal)
@@ -84,7 +84,7 @@ export async function settleDisabled(
   const at = performance.now()
   await emptyQueue(deps, disabled, signal)
   for (const project of disabled) await endParked(deps, project, signal)
-  return signal?.aborted ? NEVER : { projects, at }
+  return signal?.aborted ? NEVER_EMPTIED : { projects, at }
 }
 
 async function release(

@@ -27,7 +27,7 @@ export type EmailHistory = { email: Email; attempts: Attempt[] }
 /** A row that is no email. `address`: the address of a contact. */
 type OtherKind = { kind: string; address?: string }
 
-const TABLES = [
+const TABLES_OF_IDS = [
   { kind: 'a campaign', table: campaigns },
   { kind: 'a project', table: projects },
   { kind: 'a template', table: templates },
@@ -39,7 +39,7 @@ const TABLES = [
 
 type Refusal = Pick<Attempt, 'class' | 'host' | 'replyCode' | 'enhancedCode' | 'replyText'>
 
-const JUDGEMENTS: readonly BounceReason[] = ['blocked', 'authfailure']
+const REASONS_ABOUT_SERVER: readonly BounceReason[] = ['blocked', 'authfailure']
 
 /** Loads an email with its attempts, oldest first. @throws AppError RESOURCE_NOT_FOUND */
 export async function loadEmailHistory(
@@ -74,7 +74,7 @@ export async function findOtherKind(
   const { address } = contacts
   const contact = await read.select({ address }).from(contacts).where(eq(contacts.id, id)).get()
   if (contact !== undefined) return { kind: 'a contact', address: contact.address }
-  for (const { kind, table } of TABLES) {
+  for (const { kind, table } of TABLES_OF_IDS) {
     const found = await read.select({ id: table.id }).from(table).where(eq(table.id, id)).get()
     if (found !== undefined) return { kind }
   }
@@ -100,5 +100,5 @@ export function judgesServer({
     reply: { code: replyCode ?? 0, enhancedCode, text: replyText ?? '' },
     ...(host === null ? {} : { mxHost: host }),
   })
-  return JUDGEMENTS.includes(reason)
+  return REASONS_ABOUT_SERVER.includes(reason)
 }

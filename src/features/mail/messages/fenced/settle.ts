@@ -13,7 +13,7 @@ import { describeError } from '../../../../base/errors.ts'
 import type { RowOf } from '../../../../store/database.ts'
 import { type Loop, startLoop } from '../../../../work/loop.ts'
 import { settleInPasses } from '../../../../work/settle.ts'
-import { type Pace, sweepPages } from '../../../../work/sweep.ts'
+import { type SweepPace, sweepPages } from '../../../../work/sweep.ts'
 import type { Base } from '../../../ground/base.ts'
 import { findGeneration } from '../../../ground/fence/rows.ts'
 import {
@@ -26,9 +26,9 @@ import {
 
 type Deps = Pick<Base, 'store' | 'directory' | 'now'>
 
-const PACE: Pace = { first: 50, max: 1_000, batchMs: 8, rest: { times: 2 } }
+const PACE: SweepPace = { first: 50, max: 1_000, batchMs: 8, rest: { times: 2 } }
 /** The pace when no other writes wait, because no server runs. */
-const ALONE: Pace = { rows: 2_000, rest: 'none' }
+const PACE_ALONE: SweepPace = { rows: 2_000, rest: 'none' }
 /** The maximum number of rows that one pass over the queue returns. */
 const PAGE = 20_000
 
@@ -89,7 +89,7 @@ function putAside(
 ): Promise<number> {
   return sweepPages<RowOf<typeof listQueuedOfFence>, number>(
     deps,
-    { pace: isAlone ? ALONE : PACE, heavyFor: 'fence', signal },
+    { pace: isAlone ? PACE_ALONE : PACE, heavyFor: 'fence', signal },
     {
       from: 0,
       pages: [page],

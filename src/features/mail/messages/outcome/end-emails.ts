@@ -7,7 +7,7 @@ import type { Tx } from '../../../../store/write/transaction.ts'
 import type { Base } from '../../../ground/base.ts'
 import { appendEvents, type NewEvent } from '../../../ground/events/append.ts'
 import {
-  atRest,
+  columnsAtRest,
   type EmailOfEvent,
   emailEvent,
   type FailureReason,
@@ -44,7 +44,7 @@ const endWithoutAttempt = statement((db) =>
   db
     .update(emails)
     .set({
-      ...atRest,
+      ...columnsAtRest,
       state: parameter('state'),
       status: parameter('status'),
       shelf: parameter('shelf'),

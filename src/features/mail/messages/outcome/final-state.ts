@@ -117,7 +117,7 @@ const notLeased = { retryAt: sql`null`, leaseUntil: sql`null` }
  * The columns of the queue in every final state. The shelf is not among them, because it depends on
  * the state.
  */
-export const atRest = {
+export const columnsAtRest = {
   ...notLeased,
   dueAt: sql`null`,
   heldAt: sql`null`,

@@ -71,7 +71,7 @@ type Deps = Pick<Base, 'config' | 'counters' | 'now' | 'log'> & {
  * The time of a record. `lagMs`: how far the clock of the machine has jumped ahead of the steady
  * time.
  */
-type Instant = { at: number; lagMs: number }
+type RecordTime = { at: number; lagMs: number }
 
 type SettledRecord = { record: AttemptRecord; transition: EmailTransition }
 
@@ -232,7 +232,7 @@ function log(deps: Pick<Deps, 'log' | 'counters'>, { record, transition }: Settl
 function decide(
   deps: Pick<Base, 'config'>,
   record: AttemptRecord,
-  { at, lagMs }: Instant,
+  { at, lagMs }: RecordTime,
 ): EmailTransition {
   const { email, outcome, startedAt } = record
   const plain: EmailTransition = {

@@ -42,7 +42,7 @@ export type BounceSuppression = {
   at: number
 }
 
-type Refusal = {
+type BouncedRefusal = {
   email: Pick<Email, 'id' | 'projectId' | 'contactId' | 'recipient' | 'recipientDomain'>
   verdict: Pick<ReplyVerdict, 'isHard' | 'isStrike' | 'reason'>
   /** The refusal, as one line for operators. */
@@ -93,7 +93,10 @@ const insertHeld = statement((db) =>
  * full or disabled mailbox and an unexplained 5xx are strikes; a refusal that is not the fault of
  * the address (this server on a blocklist, the content, a policy) changes nothing.
  */
-export async function suppressReportedBounces(tx: Tx, refusals: readonly Refusal[]): Promise<void> {
+export async function suppressReportedBounces(
+  tx: Tx,
+  refusals: readonly BouncedRefusal[],
+): Promise<void> {
   const found: BounceSuppression[] = []
   for (const refusal of refusals) {
     const suppression = await findSuppression(tx, refusal)
@@ -114,7 +117,7 @@ export async function suppressReportedBounces(tx: Tx, refusals: readonly Refusal
 export async function suppressOwnBounce(
   deps: Deps,
   tx: Tx,
-  { isByDns, ...refusal }: Refusal & { isByDns: boolean },
+  { isByDns, ...refusal }: BouncedRefusal & { isByDns: boolean },
 ): Promise<void> {
   const suppression = await findSuppression(tx, refusal)
   if (suppression === undefined) return
@@ -177,7 +180,7 @@ async function holdSuppression(
 
 async function findSuppression(
   tx: Tx,
-  { email, verdict, source, at }: Refusal,
+  { email, verdict, source, at }: BouncedRefusal,
 ): Promise<BounceSuppression | undefined> {
   const { id: emailId, projectId, contactId, recipient, recipientDomain: domain } = email
   const { isHard, isStrike, reason } = verdict

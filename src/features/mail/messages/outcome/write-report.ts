@@ -11,7 +11,7 @@ import { SHELF } from '../../../../store/shelves.ts'
 import { parameter, statement } from '../../../../store/statement.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
 import { appendEvents, type NewEvent } from '../../../ground/events/append.ts'
-import { atRest, type BounceType, type EmailOfEvent, emailEvent } from './final-state.ts'
+import { type BounceType, columnsAtRest, type EmailOfEvent, emailEvent } from './final-state.ts'
 
 export const REPORT_PREFIX = 'reported-'
 
@@ -66,7 +66,7 @@ const setBounced = statement((db) =>
   db
     .update(emails)
     .set({
-      ...atRest,
+      ...columnsAtRest,
       state: 'bounced',
       status: 'BOUNCED',
       shelf: SHELF.bounced,
@@ -84,7 +84,7 @@ const setComplained = statement((db) =>
   db
     .update(emails)
     .set({
-      ...atRest,
+      ...columnsAtRest,
       state: sql`case when ${isAtEnd} then ${emails.state} else 'delivered' end`,
       status: sql`case when ${emails.status} = 'BOUNCED' then 'BOUNCED' else 'COMPLAINED' end`,
       shelf: sql`case when ${emails.status} = 'BOUNCED' then ${emails.shelf} else ${SHELF.complained} end`,

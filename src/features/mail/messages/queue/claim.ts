@@ -88,7 +88,7 @@ type Deps = Pick<Base, 'config' | 'now'> & { throttle: Throttle; lanes: Pick<Lan
 type PlannedClaim = DueLane & { limit: number }
 
 /** `considered`: the due lanes that the plan looked at before the transaction was full. */
-type Plan = { claims: readonly PlannedClaim[]; considered: readonly DueLane[] }
+type ClaimPlan = { claims: readonly PlannedClaim[]; considered: readonly DueLane[] }
 
 /**
  * The maximum per transaction: of emails (`BATCH`), of emails of a lane with and without a known
@@ -143,7 +143,7 @@ export async function claimFromLanes(
  * The transaction must stay short, so the plan names a limited number of lanes: each costs a seek
  * to its due mail and one to the mail that is due next. `due`: the most urgent first.
  */
-export function planClaims(deps: PlanDeps, due: readonly DueLane[]): Plan {
+export function planClaims(deps: PlanDeps, due: readonly DueLane[]): ClaimPlan {
   const capacity = createCapacity(deps)
   const beginnings = createBeginnings(deps)
   const sited: SitedLane[] = due.flatMap((one, position) =>

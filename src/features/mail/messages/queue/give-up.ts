@@ -26,14 +26,14 @@ import { rowNumber, unseen } from '../../../../store/dialect.ts'
 import { sql } from '../../../../store/drizzle.ts'
 import { emails } from '../../../../store/schema/messages.ts'
 import { parameter, statement } from '../../../../store/statement.ts'
-import { type Pace, sweep } from '../../../../work/sweep.ts'
+import { type SweepPace, sweep } from '../../../../work/sweep.ts'
 import type { Base } from '../../../ground/base.ts'
 import { type Ending, endEmails, endingColumns } from '../outcome/end-emails.ts'
 import { giveUpError } from '../outcome/final-state.ts'
 import { ANY_CLASS } from './any-class.ts'
 
 const MIN_OVERDUE_MS = 600_000
-const PACE: Pace = { rows: 500, rest: 'event loop' }
+const PACE: SweepPace = { rows: 500, rest: 'event loop' }
 
 type Deps = Pick<Base, 'store' | 'outbound' | 'counters' | 'now' | 'log'>
 

@@ -53,10 +53,10 @@ export async function holdDomain(
 }
 
 /** `paused`: emails that wait for their paused campaigns. */
-type Released = { due: number; paused: number }
+type ReleasedMail = { due: number; paused: number }
 
 /** `isHeld`: whether the domain was held. */
-type ReleasedDomain = Released & { isHeld: boolean }
+type ReleasedDomain = ReleasedMail & { isHeld: boolean }
 
 /** Releases a domain. Returns how many emails are due again, and how many are still paused. */
 export async function releaseDomain(
@@ -111,7 +111,7 @@ export async function releaseStray(
 async function releaseEmails(
   { store, queueNotifier, now }: Pick<Base, 'store' | 'now'> & { queueNotifier: QueueNotifier },
   domain: string,
-): Promise<Released> {
+): Promise<ReleasedMail> {
   let paused = 0
   const released = await inBatches(store, async (tx) => {
     const at = now()

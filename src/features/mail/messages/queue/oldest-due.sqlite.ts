@@ -1,3 +1,4 @@
+/** Finds the domains whose mail is due the longest. */
 import { CAMPAIGN_CLASS, type QueueClass } from '../../../../base/queue-class.ts'
 import { type SQL, sql } from '../../../../store/drizzle.ts'
 

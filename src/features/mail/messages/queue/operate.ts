@@ -19,7 +19,7 @@ const WAITING: readonly string[] = ['queued', 'deferred', 'sending']
 
 type RetryDeps = UsageDeps & Pick<Base, 'now'> & { queueNotifier: QueueNotifier }
 
-const AGAIN = 'A bounce is final: to send it again, send a new email.'
+const BOUNCE_IS_FINAL = 'A bounce is final: to send it again, send a new email.'
 
 /**
  * Makes waiting emails due at once. An email that failed is tried again with a new give-up time,
@@ -54,7 +54,7 @@ async function retryEmail(
   }
   if (email.isPlatform && !WAITING.includes(email.state)) throw notKept(email)
   if (!['queued', 'deferred', 'failed'].includes(email.state)) {
-    const again = email.state === 'bounced' && { suggestion: AGAIN }
+    const again = email.state === 'bounced' && { suggestion: BOUNCE_IS_FINAL }
     throw new AppError('CONFLICT', `Email ${id} is ${email.state}: there is nothing to retry.`, {
       ...again,
     })

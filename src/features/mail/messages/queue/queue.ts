@@ -14,7 +14,7 @@ import { min, sql } from '../../../../store/drizzle.ts'
 import { emails } from '../../../../store/schema/messages.ts'
 import { parameter, statement } from '../../../../store/statement.ts'
 import type { Store } from '../../../../store/store.ts'
-import { runFor, SYSTEM } from '../../../../turns/owner.ts'
+import { runFor, SYSTEM_OWNER } from '../../../../turns/owner.ts'
 import { type Beside, createBeside } from '../../../../work/beside.ts'
 import { type Loop, runEvery, startLoop } from '../../../../work/loop.ts'
 import type { Base } from '../../../ground/base.ts'
@@ -273,7 +273,7 @@ async function deferPaused(
  * starts one more run after it, and resolves with that one.
  */
 function createReload(store: Store, lanes: Lanes): () => Promise<void> {
-  const read = () => runFor(SYSTEM, () => readLanes(store, lanes))
+  const read = () => runFor(SYSTEM_OWNER, () => readLanes(store, lanes))
   let running: Promise<void> | undefined
   let next: Promise<void> | undefined
   return function reload() {

@@ -1,3 +1,4 @@
+/** Computes the delay before the next attempt of an email in SQL. */
 import { type SQL, sql } from '../../../../store/drizzle.ts'
 
 /**

@@ -13,10 +13,10 @@ import { contents, emails } from '../../../../store/schema/messages.ts'
 import { parameter, statement } from '../../../../store/statement.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
 import {
-  CLEARED,
+  CONTENT_CLEARED,
   isUnwanted,
   NO_SENDER_DOMAIN,
-  NOT_KEPT,
+  PLATFORM_MAIL_NOT_KEPT,
   UNSUBSCRIBED,
 } from '../delivery/prepare.ts'
 import { DISABLED, fateOf, holdEndOf } from '../disabled/mail-fate.ts'
@@ -168,7 +168,7 @@ async function findVerified(
 
 /** A campaign that is being sent is paused until its sender domain is verified. */
 function findObstacle(facts: RetryFacts, isSenderVerified: boolean): string | null {
-  if (facts.isCleared) return facts.isPlatform ? NOT_KEPT : CLEARED
+  if (facts.isCleared) return facts.isPlatform ? PLATFORM_MAIL_NOT_KEPT : CONTENT_CLEARED
   if (facts.isDisabled) return DISABLED
   if (facts.campaignStatus === 'CANCELLED') return 'its campaign was cancelled'
   if (facts.isSuppressed) return 'its address is on the suppression list'

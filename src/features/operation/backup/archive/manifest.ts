@@ -31,21 +31,21 @@ const DATA_FOLDERS = ['uploads', 'lists', 'acme']
 
 export type ArchivedFile = { path: string; bytes: number }
 
-/** A file that the configuration refers to and the archive does not hold. */
+/** A file that the configuration names and that is not in the archive. */
 export type OutsideFile = { key: string; place: string }
 
 export type Manifest = {
   format: typeof FORMAT
   formatVersion: number
-  /** Version of the program that made the archive. */
+  /** The version of the program that made the archive. */
   version: string
-  /** Number of the database's last migration. */
+  /** The number of the database's last migration. */
   schema: number
-  /** How often the database has been restored. */
+  /** The generation of the database: how often it has been restored. */
   generation: number
-  /** Number of the newest event. */
+  /** The number of the newest event. */
   seq: number
-  /** ISO 8601. */
+  /** When the archive was made, in ISO 8601. */
   createdAt: string
   hostname: string
   withoutSecret: boolean
@@ -56,24 +56,27 @@ export type Manifest = {
 export type ArchiveEnd = {
   /** SHA-256 of each file, by its path. */
   sha256: Record<string, string>
-  /** Files of the manifest that were deleted before they were read. */
+  /** The paths of files of the manifest that were deleted before they were read. */
   deleted: string[]
 }
 
 export type Secrets = { secret: string; secretPrevious: string | null }
 
-/** Entries of a backup, and files that it names but does not hold. */
+/** The most entries of a backup, and the most files that it names without holding them. */
 export const MAX_ENTRIES = 1_000_000
-/** Larger than the list of a million images. */
+/** The most bytes of the manifest; a list of a million images is smaller. */
 export const MAX_MANIFEST_BYTES = 256 * 1024 * 1024
-/** Marks that begin a value in JSON: two in an entry, one between entries, and 1,000 in the rest of a manifest. */
+/**
+ * The most characters `,`, `[` and `{` of a manifest, each of which begins a value in JSON: two in
+ * an entry, one between entries, and 1,000 in the rest.
+ */
 const MAX_MARKS = 3 * MAX_ENTRIES + 1_000
 const MAX_PATH_LENGTH = 255
 const MAX_PATH_DEPTH = 8
-/** Names that every file system takes, without separators of Windows. */
+/** A part of a path: a name that every file system takes, without the separators of Windows. */
 const PATH_PART = /^(?!\.{1,2}$)[\w.@+=~*-]+$/
 
-/** A fault of an archive. The text goes to operators. */
+/** The error for a fault of an archive. Its text is for operators. */
 export function archiveFault(text: string, cause?: unknown): AppError {
   return new AppError('BAD_REQUEST', text, cause === undefined ? {} : { cause })
 }
@@ -171,8 +174,9 @@ function parseObject(bytes: Buffer, name: string): Record<string, unknown> {
 }
 
 /**
- * Call it before the parser, which would take many bytes of memory for each value: a manifest of
- * 256 MB could have 80 million. Paths have none of these characters, so that no entry counts twice.
+ * Refuses JSON with too many values. Call it before the JSON parser, which needs many bytes of
+ * memory for each value: a manifest of 256 MB could have 80 million values. Paths have none of the
+ * counted characters, so no entry counts twice.
  */
 function requireFewMarks(bytes: Buffer, name: string): void {
   let marks = 0

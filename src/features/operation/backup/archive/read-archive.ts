@@ -23,18 +23,18 @@ import {
 import { withoutTrailer } from './trailer.ts'
 
 type ArchiveVisitor = {
-  /** Called once, before all files. */
+  /** Called once with the manifest, before all files. */
   manifest?(manifest: Manifest): Promise<void> | void
   /**
-   * Takes the bytes of a file, all of them. An error ends the reading. Whether the bytes are right is
-   * known at the end of the archive.
+   * Takes all bytes of a file. An error ends the reading. Only at the end of the archive is it
+   * known whether the bytes are right.
    */
   file(file: ArchivedFile, chunks: AsyncIterable<Buffer>): Promise<void>
 }
 
 type ArchiveReading = {
   manifest: Manifest | undefined
-  /** Files of the manifest that have not come yet. */
+  /** The files of the manifest that have not come yet, by path. */
   missing: Map<string, ArchivedFile>
   /** SHA-256 of the files that have come, by path. */
   digests: Map<string, string>
@@ -43,11 +43,14 @@ type ArchiveReading = {
   budget: Budget
 }
 
-/** The number of bytes that the archive may unpack to. */
+/** How many bytes the archive may still unpack to. */
 type Budget = { bytes: number }
 
 const CHUNK_BYTES = 128 * 1024
-/** A header, its padding, and headers of extended attributes for each entry. */
+/**
+ * The most bytes of an entry besides its content: a header, its padding, and headers of extended
+ * attributes.
+ */
 const ENTRY_OVERHEAD = 4096
 const MAX_END_BYTES = MAX_MANIFEST_BYTES
 
@@ -198,7 +201,7 @@ function finish({ manifest, missing, digests, end }: ArchiveReading) {
   return { manifest, deleted }
 }
 
-/** Ends the stream when it unpacks to more bytes than the manifest allows. */
+/** Passes the bytes on, and fails when they are more than the manifest allows. */
 function bounded(budget: Budget): Transform {
   let bytes = 0
   return new Transform({
@@ -211,7 +214,7 @@ function bounded(budget: Budget): Transform {
   })
 }
 
-/** Marks errors of the source, which are no faults of the archive. */
+/** Marks errors of the source, so that they do not count as faults of the archive. */
 async function* named(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   try {
     yield* source

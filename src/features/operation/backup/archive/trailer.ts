@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto'
 import { archiveFault } from './manifest.ts'
 
-/** The magic number of a skippable frame, and the length of its content. */
+/** The head of a skippable frame: its magic number, and the length of its content. */
 const HEAD = Buffer.from([0x50, 0x2a, 0x4d, 0x18, 32, 0, 0, 0])
 const TRAILER_BYTES = HEAD.length + 32
 
@@ -13,7 +13,10 @@ export function formatTrailer(sha256: Buffer): Buffer {
   return Buffer.concat([HEAD, sha256])
 }
 
-/** The bytes before the trailer. @throws AppError BAD_REQUEST at their end when the trailer is another */
+/**
+ * Yields the bytes before the trailer.
+ * @throws AppError BAD_REQUEST at their end when the trailer is not the right one
+ */
 export async function* withoutTrailer(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   const hash = createHash('sha256')
   let tail = Buffer.alloc(0)

@@ -17,7 +17,7 @@ import { formatTrailer } from './trailer.ts'
 
 export type Chunks = AsyncIterable<Buffer> | Iterable<Buffer>
 
-/** Writes the bytes that come and resolves when there are no more. */
+/** Writes the bytes that come, and resolves after the last one. */
 export type Sink = (chunks: AsyncIterable<Buffer>) => Promise<void>
 
 type ArchiveContent = {
@@ -28,7 +28,10 @@ type ArchiveContent = {
 
 export type Written = { bytes: number; sha256: string }
 
-/** Level 1 takes a fifth of the time of level 3 and makes archives of a database 10% larger. */
+/**
+ * The level of compression. Level 1 takes a fifth of the time of level 3 and makes archives of a
+ * database 10% larger.
+ */
 const LEVEL = 1
 const CHUNK_BYTES = 256 * 1024
 
@@ -61,8 +64,8 @@ export async function writeArchive(
     throw error
   })
   const [filled, piped] = await Promise.allSettled([filling, piping])
-  // A failure on one side makes the other side fail, too; after an abort, the signal is the cause
-  // of both failures.
+  // A failure of one side makes the other side fail too. After an abort, the reason of the signal
+  // is the cause of both failures.
   if (signal.aborted) throw signal.reason
   if (ended.signal.aborted && piped.status === 'rejected' && filled.status === 'rejected') {
     throw filled.reason === ended.signal.reason ? piped.reason : filled.reason
@@ -149,7 +152,7 @@ async function writeEntry(
     if (error) written.reject(error)
     else written.resolve()
   })
-  // A failure of `written` is that of the pipeline or of the source, which is thrown below.
+  // The same failure also comes from the pipeline or the source, and is thrown below.
   written.promise.catch(() => undefined)
   entry.on('error', () => undefined)
   for await (const chunk of chunks) {
@@ -160,7 +163,10 @@ async function writeEntry(
   await written.promise
 }
 
-/** Gathers what it passes on: each write of a few kilobytes costs as much as one of many. */
+/**
+ * Counts and hashes the bytes, and passes them on in large pieces, because a write of a few
+ * kilobytes costs as much as a large one.
+ */
 function createMeasure() {
   const hash = createHash('sha256')
   let bytes = 0

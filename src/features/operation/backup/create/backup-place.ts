@@ -11,15 +11,18 @@ import { AppError, hasCode } from '../../../../base/errors.ts'
 import { syncFolder } from '../../../../config/sync-folder.ts'
 
 type BackupPlace = {
-  /** The temporary name. */
+  /** The temporary name of the file. */
   partial: string
   write(chunks: AsyncIterable<Buffer>): Promise<void>
-  /** Gives the file its name. @throws AppError CONFLICT */
+  /** Gives the file its final name. @throws AppError CONFLICT */
   publish(): Promise<void>
   discard(): Promise<void>
 }
 
-/** Writes are made durable in pieces, so that the disk is never busy with all of them at once. */
+/**
+ * After this many bytes the file is made durable, so that the disk never has to write all of it at
+ * once.
+ */
 const SYNC_BYTES = 16 * 1024 * 1024
 
 /**
@@ -54,7 +57,10 @@ export function requireFolderOf(file: string): void {
   throw new AppError('BAD_REQUEST', `The folder ${folder} does not exist.`)
 }
 
-/** One name for each database and machine, so that the next backup finds what a killed one left. */
+/**
+ * The temporary name is the same for all backups of a database on a machine, so that the next
+ * backup finds what a killed one left.
+ */
 function partialName(databaseFile: string): string {
   const id = createHash('sha256').update(`${os.hostname()}\0${databaseFile}`).digest('hex')
   return `.pillarbox-backup-${id.slice(0, 12)}.partial`
@@ -73,7 +79,10 @@ async function writeAll(handle: FileHandle, chunks: AsyncIterable<Buffer>): Prom
   await handle.close()
 }
 
-/** `link` never replaces a file; some file systems of network and USB disks lack it. */
+/**
+ * Gives the file its name by `link`, which never replaces a file. Some file systems of network and
+ * USB disks have no `link`.
+ */
 async function nameFile(partial: string, file: string): Promise<void> {
   try {
     await link(partial, file)

@@ -1,7 +1,7 @@
 /**
  * The contents of a backup besides the database: the files of `data_dir` (images, lists,
- * certificates), the configuration and its secrets. The files that the configuration refers to
- * outside of it are listed only.
+ * certificates), the configuration and its secrets. Files outside of `data_dir` that the
+ * configuration names are listed, and not copied.
  */
 import { createReadStream, type Dirent } from 'node:fs'
 import { readdir, readFile, stat } from 'node:fs/promises'
@@ -9,12 +9,12 @@ import path from 'node:path'
 import { AppError, hasCode } from '../../../../base/errors.ts'
 import type { Config } from '../../../../config/config.ts'
 import { readToml } from '../../../../config/layers/file.ts'
-import type { Loaded } from '../../../../config/load.ts'
+import type { LoadedConfig } from '../../../../config/load.ts'
 import { type SettingKey, settingKeys, settingOf } from '../../../../config/settings.ts'
 import { formatNewFile } from '../../../../config/values/toml-text.ts'
 import { ENTRY, MAX_ENTRIES, type OutsideFile, type Secrets } from '../archive/manifest.ts'
 
-/** Folders that the server fills itself. */
+/** The settings of folders that the server fills itself. */
 const OWN_FOLDERS: readonly SettingKey[] = ['data_dir', 'backup.dir']
 
 type DataFile = {
@@ -22,7 +22,7 @@ type DataFile = {
   entry: string
   file: string
   bytes: number
-  /** The bytes of a file; one that is gone throws ENOENT before its first byte. */
+  /** Reads the bytes of the file. A file that is gone throws ENOENT before its first byte. */
   read(): AsyncIterable<Buffer> | Iterable<Buffer>
 }
 
@@ -31,8 +31,8 @@ type ListOptions = { withoutSecret: boolean; maxFiles?: number }
 type Folder = {
   name: string
   /**
-   * Whether its files only grow until they have a row. Such files may be large, so they are read
-   * when they are archived.
+   * Whether a file of the folder no longer changes once a row names it. Such files may be large, so
+   * they are read when they are archived, and not before.
    */
   isFrozen: boolean
   isSecret: boolean
@@ -41,15 +41,15 @@ type Folder = {
 const FOLDERS: readonly Folder[] = [
   { name: 'uploads', isFrozen: true, isSecret: false },
   { name: 'lists', isFrozen: false, isSecret: false },
-  // Keys of certificates, and the account at the authority.
+  // The folder has the keys of certificates and of the account at the authority.
   { name: 'acme', isFrozen: false, isSecret: true },
 ]
 
-/** The entries that a backup has besides these files, at most. */
+/** The most entries of a backup besides the files of `data_dir`. */
 const OTHER_ENTRIES = 1_000
 
 /**
- * Regular files only: a link is neither followed nor copied. Sorted by name.
+ * Lists regular files, sorted by name; a link is neither followed nor copied.
  * @throws AppError CONFLICT for more files than a backup may have
  */
 export async function* listDataFiles(
@@ -89,8 +89,8 @@ async function* listFolder(folder: BackedUpPath, isFrozen: boolean): AsyncGenera
 }
 
 /**
- * Reads the bytes that the file has now. A file that is still being written belongs to no row of
- * the snapshot, so a part of the file does no harm.
+ * Reads only as many bytes as the file has at this moment. If a file is still being written, no row
+ * of the snapshot names it, so an incomplete copy does no harm.
  */
 async function readLater(place: BackedUpPath): Promise<DataFile> {
   const { size } = await stat(place.file)
@@ -120,8 +120,8 @@ function unlessMissing(error: unknown): undefined {
 }
 
 /**
- * The configuration file; undefined without one. Without its secrets, the text has the same values
- * and none of the comments.
+ * Reads the configuration file; undefined without one. Without its secrets, the text has the same
+ * other values and no comments.
  */
 export async function readConfigText(
   { file }: Pick<Config, 'file'>,
@@ -154,7 +154,7 @@ function withoutSecrets(file: string, text: string): string {
 }
 
 /**
- * The secrets in effect. Unlike a start, this makes no new secret.
+ * Reads the secrets in effect. Unlike a start of the server, this makes no new secret.
  * @throws AppError CONFLICT without a secret
  */
 export async function readSecrets(
@@ -176,8 +176,8 @@ async function readStoredSecret(dataDir: string): Promise<string> {
   }
 }
 
-/** Files and environment variables that a restored server needs besides the backup. */
-export function listOutside({ config, values, origins }: Loaded): OutsideFile[] {
+/** Lists the files and environment variables that a restored server needs besides the backup. */
+export function listOutside({ config, values, origins }: LoadedConfig): OutsideFile[] {
   return settingKeys.flatMap((key) => {
     const [value, origin] = [values[key], origins.get(key)]
     const own = settingOf(key).kind.isPath && !OWN_FOLDERS.includes(key) && value !== null

@@ -21,7 +21,7 @@ import path from 'node:path'
 import { formatInstant, type Now } from '../../../../base/clock.ts'
 import { AppError } from '../../../../base/errors.ts'
 import { nativeBindingPath } from '../../../../config/addon.ts'
-import type { Loaded } from '../../../../config/load.ts'
+import type { LoadedConfig } from '../../../../config/load.ts'
 import { productVersion } from '../../../../config/version.ts'
 import { takeBackupLock } from '../../../../store/snapshot/backup-lock.ts'
 import { type DatabaseSnapshot, openSnapshot } from '../../../../store/snapshot/snapshot.ts'
@@ -38,7 +38,7 @@ import { openBackupPlace, requireFolderOf } from './backup-place.ts'
 import { listDataFiles, listOutside, readConfigText, readSecrets } from './contents.ts'
 import { watchSpace } from './space-watch.ts'
 
-type BackupDeps = { loaded: Loaded; now: Now }
+type BackupDeps = { loaded: LoadedConfig; now: Now }
 
 export type BackupInput = {
   /** Absolute path of the archive; or a stream, which cannot be read back. */
@@ -50,7 +50,7 @@ export type Backup = Written & {
   databaseBytes: number
   schema: number
   generation: number
-  /** Number of the newest event in it. */
+  /** The number of the newest event in the backup. */
   seq: number
   startedAt: number
   durationMs: number
@@ -60,7 +60,7 @@ export type Backup = Written & {
 
 const READ_BYTES = 1024 * 1024
 
-/** The bytes of the files of an archive by their names in it. */
+/** Functions that read the files of an archive, by the names of the files in the archive. */
 type Sources = Map<string, () => Chunks>
 
 type Run = BackupDeps & BackupInput & { signal: AbortSignal; startedAt: number }
@@ -191,8 +191,8 @@ async function describe(
 }
 
 /**
- * Reads the file back: it was written whole and is right on the disk. To unpack it again would take
- * as long as the rest, so `verify` does that.
+ * Compares the bytes on the disk with those that were written. Unpacking the archive would take as
+ * long as making it, so only `verify` does that.
  */
 async function readBack(file: string, written: Written, signal: AbortSignal): Promise<void> {
   const hash = createHash('sha256')

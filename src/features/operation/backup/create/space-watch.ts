@@ -11,7 +11,7 @@ type SpaceWatch = {
 
 type Options = {
   folders: readonly string[]
-  /** 0: no limit. */
+  /** How many bytes must stay free; 0 means no limit. */
   minFreeBytes: number
   everyMs?: number
   /** For tests. */

@@ -1,4 +1,7 @@
-/** Looks into the database of a backup: its integrity, what it holds, and whether the secret opens it. */
+/**
+ * Inspects the database of a backup: its integrity, its content, and whether the secret opens its
+ * sealed texts.
+ */
 import { AppError, describeError } from '../../../../base/errors.ts'
 import type { Keyring } from '../../../../config/keyring.ts'
 import { count, getTableName } from '../../../../store/drizzle.ts'
@@ -23,7 +26,7 @@ type CopyPlace = {
 }
 
 /**
- * `keyring`: of the secrets in the backup; null without them.
+ * `keyring`: made of the secrets in the backup; null for a backup without its secret.
  * @throws AppError BAD_REQUEST that names the fault
  */
 export async function inspectCopy(
@@ -89,7 +92,10 @@ async function countRows(
   return row?.rows ?? 0
 }
 
-/** Opens every sealed text. A table or column that an older schema lacks is passed over. */
+/**
+ * Opens every sealed text. A database with an older schema may lack a table or a column, which is
+ * skipped.
+ */
 async function checkSealed(
   { read, schema }: DatabaseCopy,
   tables: readonly TableDuties[],

@@ -18,7 +18,7 @@ import { type CopyFacts, inspectCopy, knownSchema } from './inspect-copy.ts'
 
 export type Verified = CopyFacts & {
   manifest: Manifest
-  /** Whether this program is too old to restore it. */
+  /** Whether the backup comes from a newer program, which this one cannot restore. */
   isNewer: boolean
   /** Null if the backup is without its secret. */
   opensSecrets: true | null
@@ -52,8 +52,8 @@ export async function verifyBackup(
         for await (const _ of chunks);
       },
     })
-    // The binding is unpacked into this folder: the machine may have no server, and so no data
-    // folder.
+    // The native binding of SQLite is unpacked into this folder, because the machine may have no
+    // server and no data folder.
     const nativeBinding = nativeBindingPath(folder)
     const facts = await inspectCopy({ file, nativeBinding, tables }, manifest, unpacked.keyring)
     const opensSecrets = unpacked.keyring === null ? null : (true as const)
@@ -63,7 +63,7 @@ export async function verifyBackup(
   }
 }
 
-/** Reads a file of the archive that must be small. */
+/** Reads a file of the archive, which must be small. */
 export async function readSmall(bytes: number, chunks: AsyncIterable<Buffer>): Promise<Buffer> {
   if (bytes > MAX_SECRETS_BYTES) throw new AppError('BAD_REQUEST', 'secrets.json is too large.')
   const parts: Buffer[] = []

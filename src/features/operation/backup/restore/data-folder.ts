@@ -26,15 +26,18 @@ const DATABASE_URL = /^\s*(?:database\s*\.\s*)?url\s*=/
 export type RestorePlace = { dataDir: string; databaseFile: string }
 
 export type Staging = {
-  /** Becomes the content of `data_dir`. */
+  /** The folder that becomes the content of `data_dir`. */
   folder: string
-  /** Becomes the database. */
+  /** The file that becomes the database. */
   databaseFile: string
 }
 
-/** The names that a restore may put into `data_dir`. */
+/** The names that a restore may add to `data_dir`. */
 const NAMES = ['secret', 'secret_previous', 'uploads', 'lists', 'acme'] as const
-/** The files that a restore replaces: the mark of the database that was there before. */
+/**
+ * The names that a restore replaces in `data_dir`. `generation` belongs to the database that was
+ * there before.
+ */
 const REPLACED_NAMES = ['generation']
 
 function stagingOf({ dataDir, databaseFile }: RestorePlace): Staging {
@@ -44,17 +47,19 @@ function stagingOf({ dataDir, databaseFile }: RestorePlace): Staging {
   }
 }
 
-/** @throws AppError CONFLICT for a folder in use. Changes nothing. */
+/** Requires that the folder is not in use, and changes nothing. @throws AppError CONFLICT */
 export function refuseUsed({ dataDir, databaseFile }: RestorePlace): void {
   const found = [databaseFile, `${databaseFile}-wal`].find(existsSync)
   if (found !== undefined) throw inUse(`${found} is there`)
-  // With this folder, the other names belong to a restore that was interrupted.
+  // Beside a staging folder, the other names come from an interrupted restore.
   if (existsSync(stagingOf({ dataDir, databaseFile }).folder)) return
   const other = NAMES.map((name) => path.join(dataDir, name)).find(isThere)
   if (other !== undefined) throw inUse(`${other} is there`)
 }
 
-/** Call this with the lock. Removes what an interrupted restore left. */
+/**
+ * Makes the staging folder, and removes what an interrupted restore left. Call it with the lock.
+ */
 export async function makeStaging(place: RestorePlace): Promise<Staging> {
   const staging = stagingOf(place)
   if (existsSync(staging.folder)) await clearInterrupted(place, staging)
@@ -64,20 +69,21 @@ export async function makeStaging(place: RestorePlace): Promise<Staging> {
 }
 
 async function clearInterrupted({ dataDir }: RestorePlace, staging: Staging): Promise<void> {
-  // None of these names was there before the restore.
+  // The interrupted restore has made all of these: none was there before.
   for (const name of NAMES) await rm(path.join(dataDir, name), { recursive: true, force: true })
   await deleteDatabaseFile(staging)
   await rm(staging.folder, { recursive: true })
 }
 
-/** Takes everything back: nothing of the restore is left. */
+/** Removes all that the restore has made. */
 export async function discardStaging(place: RestorePlace, staging: Staging): Promise<void> {
   await clearInterrupted(place, staging)
   await syncFolder(place.dataDir)
 }
 
 /**
- * Moves everything into place, the database last; then the restore has ended. Every file must be durable.
+ * Moves everything into place, the database last, and thereby ends the restore. Every file must be
+ * durable.
  */
 export async function publishStaging(
   { dataDir, databaseFile }: RestorePlace,
@@ -92,18 +98,24 @@ export async function publishStaging(
   await rename(staging.databaseFile, databaseFile)
 }
 
-/** Call this once the restore has ended. Until it resolves, a power cut may undo the end. */
+/**
+ * Removes the staging folder; call it after `publishStaging`. Until this resolves, a power cut may
+ * undo the end of the restore.
+ */
 export async function deleteStaging(
   { dataDir, databaseFile }: RestorePlace,
   staging: Staging,
 ): Promise<void> {
   await syncFolder(path.dirname(databaseFile))
-  // A command that starts now removes the folder, too.
+  // The folder may be gone: a command that starts at this moment removes it too.
   await rm(staging.folder, { recursive: true, force: true })
   await syncFolder(dataDir)
 }
 
-/** The place of a file of the archive. @throws AppError BAD_REQUEST */
+/**
+ * Returns the place of a file of the archive in the staging folder.
+ * @throws AppError BAD_REQUEST
+ */
 export function stagedPathOf(staging: Staging, entry: string): string {
   const [first = ''] = entry.slice(ENTRY.data.length).split('/')
   const isKnown = ['uploads', 'lists', 'acme'].includes(first)
@@ -174,7 +186,7 @@ function isOnlyMoved(
     .every((key) => JSON.stringify(before.get(key)) === JSON.stringify(after.get(key)))
 }
 
-/** The values by key; undefined when the text is no TOML. */
+/** Returns the values of a TOML text by key; undefined when the text is no TOML. */
 function valuesOf(text: string): Map<string, unknown> | undefined {
   try {
     const { given } = readToml({ file: path.sep, text })

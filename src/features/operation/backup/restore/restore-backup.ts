@@ -56,12 +56,15 @@ type OpenedCore = FenceDeps & { close(): Promise<void> }
 
 export type Restored = CopyFacts &
   Fenced & {
-    /** When the last person left whose wish the backup has; null without one. Newer wishes are lost. */
+    /**
+     * The time of the newest wish in the backup; null without wishes. Wishes after that time are
+     * lost.
+     */
     newestWishAt: number | null
     manifest: Manifest
     /** The configuration file of the backup; undefined without one. */
     configText: Buffer | undefined
-    /** Null: the backup is without its secret. */
+    /** Null if the backup has no secret. */
     secrets: Secrets | null
   }
 
@@ -85,7 +88,7 @@ export async function restoreBackup(
   const nativeBinding = nativeBindingPath(config.dataDir)
   const lock = await takeServeLock(place.databaseFile, { log, nativeBinding })
   try {
-    // A second check: another restore may have ended meanwhile.
+    // Checks a second time, because another restore may have ended meanwhile.
     refuseUsed(place)
     const staging = await makeStaging(place)
     const restored = await fillAndPublish().catch(async (error: unknown) => {
@@ -184,7 +187,10 @@ async function fence(
   }
 }
 
-/** @throws AppError CONFLICT when the configuration has another secret, or there is none */
+/**
+ * Returns the secret of the backup, or that of the configuration.
+ * @throws AppError CONFLICT when the configuration has another secret, or there is no secret
+ */
 function chooseSecret({ secret }: Config, secrets: Secrets | null): string {
   if (secrets !== null && (secret === null || secret === secrets.secret)) return secrets.secret
   if (secrets !== null) {
@@ -212,7 +218,10 @@ function refuseNewer({ schema, version }: Manifest): void {
   throw new AppError('DATABASE_ERROR', text, { suggestion: `Install version ${version}.` })
 }
 
-/** The database may be on another disk than the rest; each must have space for its part. */
+/**
+ * Requires the space for the restore. The database may be on another disk than the rest; each disk
+ * needs space for its part.
+ */
 async function requireSpace(
   { dataDir, databaseFile }: RestorePlace,
   { files }: Manifest,
@@ -249,7 +258,7 @@ async function writeDurably(
   }
 }
 
-/** Makes the names in a folder and in all below it durable. */
+/** Makes the names in a folder durable, also those in all folders below. */
 async function syncFolders(folder: string): Promise<void> {
   for (const entry of await readdir(folder, { withFileTypes: true })) {
     if (entry.isDirectory()) await syncFolders(path.join(folder, entry.name))

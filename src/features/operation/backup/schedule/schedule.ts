@@ -5,11 +5,11 @@
  *   no attempt yet              due at once
  *   the last one succeeded      due `backup.every` after its start
  *   the last one failed         due 15 minutes after its end, or earlier if `backup.every` is shorter;
- *                               until one succeeds, `/health` gives the reason
- *   the server was stopped in   the attempt has no record: due at once
- *   the middle of one
- *   the database cannot take    nothing is made before it can
- *   the record of one
+ *                               `/health` gives the reason until a backup succeeds
+ *   a stop of the server ended  the attempt has no record, so a backup is due at once
+ *   the last attempt
+ *   the database cannot take    no backup is made until the database takes the record
+ *   the record of an attempt
  *
  * Old backups are deleted after a new one was verified, never before.
  */
@@ -30,7 +30,10 @@ const MAX_OUTPUT_BYTES = 256 * 1024
 
 export type BackupRun = { bytes: number; databaseBytes: number } | { error: string }
 
-/** The signal ends the process, which leaves its temporary file to the next backup. */
+/**
+ * Makes a backup. The signal ends the process of the backup, whose temporary file the next backup
+ * removes.
+ */
 type RunBackup = (file: string, signal: AbortSignal) => Promise<BackupRun>
 
 type Deps = Pick<Base, 'store' | 'config' | 'health' | 'log' | 'now'>
@@ -43,14 +46,14 @@ type Backups = {
 
 type Plan = { dir: string; everyMs: number; keep: number }
 
-/** `ended`: the attempt that has no record yet. */
+/** `ended`: the attempt that has ended and is not in the record yet. */
 type ScheduleState = { ended: BackupAttempt | undefined }
 
 const POLL_MS = 15 * SECOND_MS
 const RETRY_MS = 15 * MINUTE_MS
 const FOLDER_MODE = 0o700
 
-/** Does nothing unless `backup.every` is set. */
+/** Starts the loop that makes backups; does nothing unless `backup.every` is set. */
 export function startBackups(
   deps: Deps,
   {
@@ -89,7 +92,8 @@ async function makeIfDue(
     log.warn({ error }, 'the folder of backups cannot be made'),
   )
   const result = await run(file, signal)
-  // A stop ends the process of the backup: after the next start it is due again.
+  // The stop of the server has ended the process of the backup. After the next start the backup is
+  // due again.
   if (signal.aborted) return
   const figures =
     'error' in result
@@ -100,7 +104,7 @@ async function makeIfDue(
   await showHealth(deps)
 }
 
-/** Records the attempt that has ended; after one that succeeded, deletes old backups. */
+/** Records the attempt that has ended, and deletes old backups if it succeeded. */
 async function conclude({ store, log }: Deps, plan: Plan, state: ScheduleState): Promise<void> {
   const { ended } = state
   if (ended === undefined) return
@@ -127,7 +131,7 @@ function dueAt(last: BackupAttempt | undefined, { everyMs }: Plan, now: number):
   return due > now + everyMs ? now : due
 }
 
-/** Shows the reason of a failure in `/health`. A backup by a command ends the reason, too. */
+/** Shows the reason of a failure in `/health`. A backup by a command removes the reason, too. */
 async function showHealth(deps: Deps): Promise<void> {
   const { failed } = await findLastBackup(deps)
   const reason =

@@ -113,7 +113,10 @@ async function findSample(
   return []
 }
 
-/** Returns the type that a campaign would have if it were created: the given one, else that of the template. */
+/**
+ * Returns the type that a campaign would have if it were created: the given type, else the type of
+ * the template.
+ */
 export async function findDraftType(
   queries: Pick<Tx, 'select'>,
   { projectId, type, templateId }: Draft,

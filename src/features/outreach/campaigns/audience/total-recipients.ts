@@ -48,7 +48,10 @@ export async function countUnsubscribedSoon(
   return withinPatience(counted)
 }
 
-/** Counts the audiences that no request has counted. @throws the signal's reason when it aborts */
+/**
+ * Counts the audiences of campaigns whose record has no count yet. @throws the signal's reason when
+ * it aborts
+ */
 export async function countUncounted(deps: Deps, signal: AbortSignal): Promise<void> {
   const uncounted = await deps.store.scan
     .select({ id: campaigns.id, projectId: campaigns.projectId })
@@ -98,9 +101,9 @@ async function withinPatience<Result>(work: Promise<Result>): Promise<Result | u
 }
 
 /**
- * Counts in a run that simultaneous calls share. The run reads the campaign anew, because the calls may have
- * seen it before and after a change. Resolves with undefined if the campaign is gone, and after a failure,
- * which is logged.
+ * Runs a count that simultaneous calls share. The run reads the campaign itself, because some calls
+ * may have read it before a change, and some after. Resolves with undefined if the campaign is
+ * gone, and after a failure, which is logged.
  */
 async function countLogged<Result>(
   { store, sharedRuns, log }: Pick<Deps, 'store' | 'sharedRuns' | 'log'>,

@@ -21,7 +21,7 @@ import {
 import type { WebhookStatus } from '../../../../store/schema/words.ts'
 import { parameter, statement } from '../../../../store/statement.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
-import { type Pace, sweepPages } from '../../../../work/sweep.ts'
+import { type SweepPace, sweepPages } from '../../../../work/sweep.ts'
 import type { Base } from '../../../ground/base.ts'
 import { findFence } from '../../../ground/fence/rows.ts'
 import {
@@ -207,7 +207,7 @@ export async function insertDeliveries(
 const SUCCESS_MS = 7 * DAY_MS
 const FAILURE_MS = 30 * DAY_MS
 const PAGE = 2_000
-const PACE: Pace = { rows: 200, rest: 'event loop' }
+const PACE: SweepPace = { rows: 200, rest: 'event loop' }
 
 type Aged = { number: number; status: WebhookStatus; createdAt: number; completedAt: number | null }
 

@@ -11,7 +11,7 @@ import { parameter, statement } from '../../../../store/statement.ts'
 import { loadProgress } from '../../../../work/jobs/progress.ts'
 import { FinalFailure, type RunningJob } from '../../../../work/jobs/run.ts'
 import { findJobStatus, type JobStatus } from '../../../../work/jobs/status.ts'
-import { type Pace, sweepRows } from '../../../../work/sweep.ts'
+import { type SweepPace, sweepRows } from '../../../../work/sweep.ts'
 import type { Base } from '../../../ground/base.ts'
 import { enqueueForProject } from '../../../ground/enqueue-for-project.ts'
 import { isListed } from '../../../ground/events/unlisted.ts'
@@ -24,7 +24,7 @@ export const REPLAY_KIND = 'replay-webhooks'
 const MAX_BACK_MS = 30 * DAY_MS
 /** How far the clock of a client may be behind. */
 const TOLERANCE_MS = 60_000
-const PACE: Pace = { rows: 500, rest: 'none' }
+const PACE: SweepPace = { rows: 500, rest: 'none' }
 
 /** Epoch ms; events at both instants are included. */
 type ReplaySpan = { since: number; until: number }

@@ -9,13 +9,13 @@ import { parameter, statement } from '../../../../store/statement.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
 import { enqueueJob } from '../../../../work/jobs/enqueue.ts'
 import type { RunningJob } from '../../../../work/jobs/run.ts'
-import { type Pace, sweep } from '../../../../work/sweep.ts'
+import { type SweepPace, sweep } from '../../../../work/sweep.ts'
 
 import type { Base } from '../../../ground/base.ts'
 
 export const CLEAR_KIND = 'clear-webhook-endpoint'
 export const ENDPOINT_DISABLED = 'the endpoint was disabled'
-const PACE: Pace = { first: 200, max: 2_000, batchMs: 4, rest: { times: 2 } }
+const PACE: SweepPace = { first: 200, max: 2_000, batchMs: 4, rest: { times: 2 } }
 
 type StopDeps = Pick<Base, 'now' | 'jobNotifier' | 'webhookNotifier'>
 type StoppedEndpoint = { id: string; projectId: string }

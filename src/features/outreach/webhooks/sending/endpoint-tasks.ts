@@ -13,7 +13,7 @@ import { octets, unseen } from '../../../../store/dialect.ts'
 import { sql } from '../../../../store/drizzle.ts'
 import { type WebhookEndpoint, webhookEndpoints } from '../../../../store/schema/webhooks.ts'
 import { parameter, statement } from '../../../../store/statement.ts'
-import { type Pace, sweep } from '../../../../work/sweep.ts'
+import { type SweepPace, sweep } from '../../../../work/sweep.ts'
 import type { Base } from '../../../ground/base.ts'
 import { findFence } from '../../../ground/fence/rows.ts'
 import {
@@ -52,7 +52,7 @@ const PAGE_BYTES = 256 * 1024
 const TASK_BYTES = 1_024
 /** At most this many fenced deliveries are passed over in one transaction. */
 const MAX_PASSED = 500
-const PASSING: Pace = { rows: MAX_PASSED, rest: 'none' }
+const PASSING: SweepPace = { rows: MAX_PASSED, rest: 'none' }
 /** How often the dispatcher looks whether the rows of an endpoint are cleared. */
 const CLEARING_MS = SECOND_MS
 

@@ -1,7 +1,7 @@
 /**
- * Removes steps from the graph. Their rows stay for the history of executions, hidden. Executions that
- * stand at them are cancelled with "step removed"; an enabled workflow with such executions is refused
- * before.
+ * Removes steps from the graph. Their rows stay, hidden, for the history of executions. Executions
+ * that stand at such a step are cancelled with the reason "step removed". In an enabled workflow
+ * the caller has refused the edit if there are such executions.
  */
 import { inArray, or } from '../../../../store/drizzle.ts'
 import {
@@ -10,7 +10,7 @@ import {
   workflowTransitions,
 } from '../../../../store/schema/workflows.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
-import { type Pace, sweep } from '../../../../work/sweep.ts'
+import { type SweepPace, sweep } from '../../../../work/sweep.ts'
 import type { Base } from '../../../ground/base.ts'
 import { cancelActive } from '../executions/cancel-active.ts'
 import { EXIT_REASONS } from '../exit-reasons.ts'
@@ -19,7 +19,7 @@ import { listActiveAt } from './active.ts'
 
 /** One transaction cancels at most this many executions, in about 50 ms. */
 const MAX_CANCELLED = 500
-const PACE: Pace = { rows: MAX_CANCELLED, rest: 'none' }
+const PACE: SweepPace = { rows: MAX_CANCELLED, rest: 'none' }
 
 /**
  * The error when more executions stand at the steps than one transaction can cancel:

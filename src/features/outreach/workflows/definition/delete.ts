@@ -1,7 +1,7 @@
 /**
- * Deletes workflows: they are gone with the transaction that marks them, so nothing starts and nothing is retried from
- * then on. A job deletes their rows in short transactions, between which other writes run; after a crash it finds the
- * rest in the database.
+ * Deletes workflows. A workflow counts as deleted once a transaction has marked it: from then on
+ * none of its executions starts or is retried. A job deletes their rows in short transactions,
+ * between which other writes run; after a crash it finds the rest in the database.
  */
 import { AppError, invalidField } from '../../../../base/errors.ts'
 import { MAX_IDS_PER_REQUEST } from '../../../../records/limits.ts'
@@ -12,7 +12,7 @@ import { parameter, statement } from '../../../../store/statement.ts'
 import type { Queries, Tx } from '../../../../store/write/transaction.ts'
 import { enqueueJob } from '../../../../work/jobs/enqueue.ts'
 import type { RunningJob } from '../../../../work/jobs/run.ts'
-import { type Pace, sweep } from '../../../../work/sweep.ts'
+import { type SweepPace, sweep } from '../../../../work/sweep.ts'
 import type { Base } from '../../../ground/base.ts'
 import type { WorkflowNotifier } from '../notifier.ts'
 import { loadWorkflow, type WorkflowKey, workflowNotFound } from '../workflow.ts'
@@ -34,9 +34,9 @@ export const ERASE_KIND = 'erase-workflows'
  * While a request waits, one transaction deletes at most this many steps with their transitions, in
  * about 10 ms.
  */
-const WHILE_WAITING: Pace = { rows: 500, rest: 'none' }
+const WHILE_WAITING: SweepPace = { rows: 500, rest: 'none' }
 
-const PACE: Pace = { first: 200, max: 2_000, batchMs: 4, rest: { times: 2 } }
+const PACE: SweepPace = { first: 200, max: 2_000, batchMs: 4, rest: { times: 2 } }
 
 export const listDeleted = statement<{ id: string }>(
   () => sql`select id from workflows

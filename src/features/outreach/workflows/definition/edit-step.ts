@@ -1,5 +1,6 @@
 /**
- * Changes a step of a workflow, or removes it from the graph: with all that follows, or the step alone (`splice`).
+ * Changes a step of a workflow, or removes it from the graph: either with all steps that follow, or
+ * the step alone (`splice`).
  */
 import { isDeepStrictEqual } from 'node:util'
 import { AppError } from '../../../../base/errors.ts'

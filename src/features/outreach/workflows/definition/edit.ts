@@ -91,7 +91,7 @@ function withCancelled(error: unknown, cancelled: number): unknown {
   })
 }
 
-/** Makes a new version with these columns and returns it. */
+/** Writes these columns of a workflow as a new version, and returns the workflow. */
 export async function saveVersion(
   tx: Tx,
   workflow: Workflow,
@@ -105,7 +105,10 @@ export async function saveVersion(
     .get()
 }
 
-/** HTTP 412, because the caller has named the version that it knows (RFC 9110 section 13.1.1). */
+/**
+ * The error for a workflow of another version. Its status is 412, because the caller has named the
+ * version that it knows (RFC 9110 section 13.1.1).
+ */
 function otherVersion(current: WorkflowDetail): AppError {
   return new AppError('CONFLICT', 'The workflow was changed meanwhile; nothing was saved.', {
     status: 412,
@@ -205,7 +208,10 @@ async function newestSeq(tx: Tx): Promise<number> {
   return newest[0]?.seq ?? 0
 }
 
-/** Updates the TRIGGER step. A name that its author gave the step stays. */
+/**
+ * Updates the TRIGGER step to the trigger of the workflow. If the author has named the step, the
+ * name stays.
+ */
 async function syncTriggerStep(
   tx: Tx,
   { id }: Workflow,

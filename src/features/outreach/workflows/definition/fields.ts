@@ -1,4 +1,7 @@
-/** The fields that a CONDITION can ask for: of the contact, of its data, of the event. */
+/**
+ * Lists the fields that a CONDITION can ask for: fields of the contact, of the contact's data, and
+ * of the event.
+ */
 import type { WorkflowFields } from '../../../../records/workflow.ts'
 import type { Base } from '../../../ground/base.ts'
 import { storedEventName } from '../../../ground/conditions/field.ts'

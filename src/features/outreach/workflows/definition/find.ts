@@ -14,7 +14,7 @@ import type { Queries } from '../../../../store/write/transaction.ts'
 /** The steps and transitions of a workflow, oldest first. Removed steps are left out. */
 export type WorkflowDefinition = { steps: WorkflowStep[]; transitions: WorkflowTransition[] }
 
-/** A template of a SEND_EMAIL. */
+/** The template of a SEND_EMAIL step, with the domain that it is sent from. */
 export type StepTemplate = { id: string; name: string; fromDomain: string }
 
 export async function loadDefinition(

@@ -140,7 +140,7 @@ function idOf({ id, type }: GivenStep, { workflowId, triggerId }: GraphPlace): s
   return nameUuid(workflowId, type, id)
 }
 
-/** A UUIDv8 (RFC 9562 section 5.8). */
+/** Computes the UUID that a short id stands for, a UUIDv8 (RFC 9562 section 5.8). */
 function nameUuid(workflowId: string, type: StepType, name: string): string {
   const bytes = createHash('sha256').update(`${workflowId} ${type} ${name}`).digest()
   bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x80

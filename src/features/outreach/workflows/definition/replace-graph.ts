@@ -243,7 +243,10 @@ function isOtherEdge(row: WorkflowTransition | undefined, edge: EdgeRow): boolea
   return !isDeepStrictEqual({ ...row, ...columns }, row)
 }
 
-/** The same error as for an unknown id: the id does not exist for this workflow. */
+/**
+ * The error for an id of another workflow. It is the same as for an unknown id, so that it does not
+ * tell that the id exists.
+ */
 function otherWorkflow(resource: string, id: string): AppError {
   return notFound(resource, id, 'The id belongs to no step or transition of this workflow.')
 }

@@ -160,7 +160,9 @@ const DEFAULTS: ReceivedOptions = { includeAutomatic: false, answersPerDay: 1 }
 
 type Triggered = Pick<Workflow, 'triggerEvent' | 'triggerConfig'>
 
-/** Returns the options as they are stored; a workflow without a stored limit has none. */
+/**
+ * Returns the stored options of `email.received`. A workflow without a stored limit has no limit.
+ */
 export function receivedOptionsOf({ triggerEvent, triggerConfig }: Triggered): ReceivedOptions {
   if (triggerEvent !== RECEIVED) return DEFAULTS
   const { includeAutomatic, answersPerDay } = triggerConfig ?? {}
@@ -170,7 +172,10 @@ export function receivedOptionsOf({ triggerEvent, triggerConfig }: Triggered): R
   }
 }
 
-/** Reads the options; absent ones stay as they are. Undefined for other events, which have none. */
+/**
+ * Reads the options of `email.received`; an absent option stays as it is. Returns undefined for
+ * other events, which have no options.
+ */
 function readReceivedOptions(
   fields: ConfigFields,
   { triggerEvent, current }: { triggerEvent: string; current: Triggered },

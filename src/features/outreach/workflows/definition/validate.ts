@@ -103,7 +103,7 @@ export async function findLiveError(
   return findInSteps(checked, isAsked).find(({ severity }) => severity === 'error')
 }
 
-/** The events that start the workflow and end its waits. */
+/** Returns the names of the events that start the workflow or end its waits. */
 function eventsOf({ triggerEvent }: Workflow, steps: readonly TypedStep[]): string[] {
   const waited = steps.flatMap((step) =>
     step.type === 'WAIT_FOR_EVENT' ? step.config.eventName : [],

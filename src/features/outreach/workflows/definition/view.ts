@@ -118,7 +118,10 @@ async function toStepRecords(
   }))
 }
 
-/** Returns the config to show. Older clients read the template of a SEND_EMAIL from it. */
+/**
+ * Returns the config as the API shows it. That of a SEND_EMAIL has the template too, because older
+ * clients read it there.
+ */
 function shownConfig(
   { type, config, templateId }: WorkflowStep,
   { seesSecrets = false }: Viewer,
@@ -145,9 +148,9 @@ type WorkflowQuery = {
   page?: number | undefined
   /** The cursor of an earlier page, or the id of its last workflow. */
   cursor?: string | undefined
-  /** 20 if absent, at most 100. */
+  /** The workflows of a page: 20 by default, at most 100. */
   pageSize?: number | undefined
-  /** Part of the name or the description; letter case is ignored. */
+  /** A part of the name or the description of a workflow; letter case is ignored. */
   search?: string | undefined
   isEnabled?: boolean | undefined
   sort?: keyof typeof SORT_KEYS | undefined

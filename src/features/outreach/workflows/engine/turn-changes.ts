@@ -35,7 +35,7 @@ type StepExecutionRow = {
   completedAt: number | null
 }
 
-/** The new position of an execution. */
+/** The columns of an execution's new position. */
 type ExecutionPosition = Pick<
   WorkflowExecution,
   | 'number'

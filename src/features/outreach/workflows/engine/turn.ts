@@ -189,7 +189,7 @@ function reasonToCancel(
   { workflow, project }: { workflow: FoundWorkflow; project: Project },
 ): string | null | undefined {
   if (project.isDisabled) return EXIT_REASONS.projectDisabled
-  // The execution was cancelled with all others, though its row does not say so yet.
+  // The execution was cancelled together with all others, although its row does not say so yet.
   if (execution.number <= workflow.cancelledThrough) return workflow.cancelReason
   return isInLine(execution) && !workflow.isEnabled ? EXIT_REASONS.workflowDisabled : undefined
 }

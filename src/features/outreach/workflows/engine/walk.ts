@@ -101,7 +101,7 @@ export type WalkingExecution = {
   readonly depth: number
   contact: Contact
   context: Record<string, unknown> | null
-  /** The row number of the current step. */
+  /** The number of the current step among the steps of this execution. */
   ordinal: number
   /**
    * The number of the event that brought the execution here without a pause; null after a pause. A
@@ -131,8 +131,8 @@ export class StepFault extends Error {
 }
 
 /**
- * Returns a StepFault for an error of a step, or of the write of its changes; the error itself if a
- * later try may succeed.
+ * Returns a StepFault for an error in a step, or in the write of its changes. Returns the error
+ * itself if a later try may succeed.
  */
 export function faultOf(place: StepPlace, error: unknown): unknown {
   return isTransientDatabaseError(error) ? error : new StepFault(place, error)

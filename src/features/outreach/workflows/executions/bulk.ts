@@ -9,7 +9,7 @@ import type { Tx } from '../../../../store/write/transaction.ts'
 import { loadProgress } from '../../../../work/jobs/progress.ts'
 import { FinalFailure, type RunningJob } from '../../../../work/jobs/run.ts'
 import { findJobStatus, type JobStatus } from '../../../../work/jobs/status.ts'
-import { type Pace, sweepPages } from '../../../../work/sweep.ts'
+import { type SweepPace, sweepPages } from '../../../../work/sweep.ts'
 import type { Base } from '../../../ground/base.ts'
 import { compileCondition } from '../../../ground/conditions/compile.ts'
 import { type Condition, parseCondition } from '../../../ground/conditions/condition.ts'
@@ -77,7 +77,7 @@ type Progress = { startedAt: number; after: number; last: number; total: number;
 
 type StartBatch = { payload: BulkStartPayload; state: Progress; batch: readonly NumberedContact[] }
 
-const PACE: Pace = { first: 10, max: 200, batchMs: 4, rest: { times: 2 } }
+const PACE: SweepPace = { first: 10, max: 200, batchMs: 4, rest: { times: 2 } }
 
 /**
  * Enqueues the job, and returns its id. `filter` is the unparsed condition of the request.

@@ -128,7 +128,7 @@ function reasonOf({ cancelReason }: Pick<Workflow, 'cancelReason'>): string {
 }
 
 /**
- * Cancels one execution. An execution that has ended stays as it is.
+ * Cancels one execution. If it has ended already, it stays as it is.
  * @throws AppError WORKFLOW_NOT_FOUND, RESOURCE_NOT_FOUND
  */
 export async function cancelExecution(

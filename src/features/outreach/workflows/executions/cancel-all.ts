@@ -16,7 +16,7 @@ import { parameter, statement } from '../../../../store/statement.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
 import { type Loop, startLoop } from '../../../../work/loop.ts'
 import { settleInPasses } from '../../../../work/settle.ts'
-import { type Pace, sweep } from '../../../../work/sweep.ts'
+import { type SweepPace, sweep } from '../../../../work/sweep.ts'
 import type { Base } from '../../../ground/base.ts'
 import { EXIT_REASONS } from '../exit-reasons.ts'
 import type { WorkflowNotifier } from '../notifier.ts'
@@ -28,7 +28,7 @@ type Deps = Pick<Base, 'store' | 'now'> & { workflowNotifier: WorkflowNotifier }
 
 /** One transaction counts and cancels at most this many executions, in 3 ms. */
 export const CANCELLED_AT_ONCE = 20_000
-const PACE: Pace = { rows: CANCELLED_AT_ONCE, rest: 'none' }
+const PACE: SweepPace = { rows: CANCELLED_AT_ONCE, rest: 'none' }
 
 const findNewestNumber = statement<{ newest: number }>(
   () => sql`select coalesce(max(number), 0) as newest from workflow_executions`,
@@ -58,7 +58,7 @@ type Unsettled = Pick<
   'id' | 'projectId' | 'cancelledThrough' | 'cancelReason' | 'cancelledAt'
 >
 
-const SETTLE_PACE: Pace = { first: 50, max: 1_000, batchMs: 8, rest: { times: 2 } }
+const SETTLE_PACE: SweepPace = { first: 50, max: 1_000, batchMs: 8, rest: { times: 2 } }
 
 /** After this time, the rows of another workflow are written. */
 const PASS_MS = 500
@@ -202,8 +202,8 @@ function writeForAWhile(
 }
 
 /**
- * Writes some rows. When no row is left, the workflow counts as settled, unless more executions
- * were cancelled meanwhile.
+ * Writes the rows of up to `limit` cancelled executions. When no row is left, the workflow counts
+ * as settled, unless more executions were cancelled meanwhile.
  */
 async function writeSome(
   { now, workflowNotifier }: SettleDeps,

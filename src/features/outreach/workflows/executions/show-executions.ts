@@ -65,7 +65,7 @@ const selectSteps = statement((db) =>
 type ExecutionQuery = WorkflowKey & {
   /** The number of the page, 1 by default. */
   page?: number | undefined
-  /** 20 if absent, at most 100. */
+  /** The executions of a page: 20 by default, at most 100. */
   pageSize?: number | undefined
   status?: ExecutionStatus | undefined
 }

@@ -150,7 +150,8 @@ async function refuseRepeated(
   const active = await tx.find(findActive, { workflowId, contactId })
   if (active === undefined) return undefined
   if (active.number > cancelledThrough) return heldBack(tx, workflow, active)
-  // The execution was cancelled with all others, though its row does not say so yet.
+  // The earlier execution was cancelled together with all others, although its row does not say so
+  // yet.
   await cancelActive(tx, { workflow, number: active.number, at })
   return undefined
 }

@@ -1,6 +1,6 @@
 /**
- * An execution as the API shows it. Active executions that were cancelled together are shown as
- * cancelled at once, although their rows follow later (`cancel-all.ts`).
+ * Turns an execution into the record of the API. Active executions that were cancelled together are
+ * shown as cancelled at once, although their rows change later (`cancel-all.ts`).
  */
 import { formatInstant, formatOptionalInstant } from '../../../../base/clock.ts'
 import type { ExecutionRecord } from '../../../../records/execution.ts'

@@ -13,7 +13,7 @@ import { faultInServiceName } from '../../../ground/conditions/service-name.ts'
 
 /** `errors` and `readers` may be shared by the readers of several objects. */
 export type ConfigFields = {
-  /** The value; undefined if absent or null. */
+  /** Returns the value of a field; undefined if it is absent or null. */
   get(name: string): unknown
   fail(name: string, code: string, message: string): void
   text(name: string, rule: TextRule): string | undefined
@@ -163,7 +163,7 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** The JSON name of the type of a value. */
+/** Returns the type of a value by its name in JSON. */
 export function typeName(value: unknown): string {
   if (value === null) return 'null'
   return Array.isArray(value) ? 'array' : typeof value

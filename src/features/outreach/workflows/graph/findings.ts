@@ -15,7 +15,7 @@ import {
 } from './step-findings.ts'
 import { reachableFrom } from './structure.ts'
 
-/** `stepId`: absent for the workflow as a whole. */
+/** `stepId`: absent in a finding about the workflow as a whole. */
 export type WorkflowFinding = MessageFinding & { stepId?: string }
 
 const SEVERITIES = ['error', 'warning', 'info']

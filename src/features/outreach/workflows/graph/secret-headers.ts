@@ -35,7 +35,7 @@ function hasMask({ headers }: Config): boolean {
 
 type GivenHeaders = {
   config: Config
-  /** The stored config of the same step; undefined for a new step. */
+  /** The stored config of the step; undefined for a new step. */
   stored: Config | undefined
   /** The field of the config. */
   path: string

@@ -88,7 +88,7 @@ export type WebhookConfig = {
   url: string
   method: WebhookMethod
   headers?: Record<string, string>
-  /** Absent: the default payload. */
+  /** The body; if absent, the default payload is sent. */
   body?: unknown
   /** `fail` if absent. */
   onFailure?: 'fail' | 'continue'

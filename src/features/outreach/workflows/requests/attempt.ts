@@ -167,8 +167,9 @@ function inputOf({ url, method, headers, body }: StepHttpRequest): Record<string
 }
 
 /**
- * Returns the response of a WEBHOOK step as its output shows it: the value of a JSON text, else the text. A receiver
- * may send back what it got, so secrets are hidden here, too. `secrets`: the header values that the input hides.
+ * Returns the response for the output of a WEBHOOK step: the value if the body is JSON, else the
+ * body as a text. A receiver may send back what it got, so secrets are hidden here, too. `secrets`:
+ * the header values that the input hides.
  */
 export function parseResponse(body: Buffer, secrets: readonly string[] = []): unknown {
   const text = hide(body.toString('utf8').toWellFormed(), secrets)

@@ -22,7 +22,7 @@ import {
   workflows,
 } from '../../../../store/schema/workflows.ts'
 import { parameter, statement } from '../../../../store/statement.ts'
-import { type Pace, sweep } from '../../../../work/sweep.ts'
+import { type SweepPace, sweep } from '../../../../work/sweep.ts'
 import type { Base } from '../../../ground/base.ts'
 import { findFence } from '../../../ground/fence/rows.ts'
 import {
@@ -44,7 +44,7 @@ type DueRequest = Pick<RequestTask, 'number' | 'sentBytes'>
 const TASK_BYTES = 512
 /** At most this many fenced requests are passed over in one transaction. */
 const MAX_PASSED = 500
-const PASSING: Pace = { rows: MAX_PASSED, rest: 'none' }
+const PASSING: SweepPace = { rows: MAX_PASSED, rest: 'none' }
 /** How often the dispatcher looks whether the rows of cancelled executions are written. */
 const CANCELLING_MS = SECOND_MS
 

@@ -28,8 +28,8 @@ const MAX_HEADER_BYTES = 16 * 1024
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9a-z-]+$/
 
 /**
- * Renders the message of a request once and stores it before the first attempt, so that each attempt sends the same
- * under one id. Returns undefined if the request is gone.
+ * Renders the message of a request once and stores it before the first attempt, so that each
+ * attempt sends the same message under the same id. Returns undefined if the request is gone.
  */
 export type Prepare = (loaded: LoadedRequest) => Promise<RenderOutcome | undefined>
 
@@ -110,7 +110,10 @@ function defaultPayload({ contact, workflow, execution }: LoadedRequest) {
   }
 }
 
-/** Returns the headers with names in lower case. Only Pillarbox sets those of the signature. */
+/**
+ * Returns the headers with names in lower case. Headers of the signature are left out, because only
+ * Pillarbox sets them.
+ */
 function toHeaders(given: Record<string, string>): Record<string, string> {
   const headers = new Map([
     ['content-type', 'application/json'],

@@ -15,7 +15,7 @@ import type { Tx } from '../../../../store/write/transaction.ts'
 import { loadProgress } from '../../../../work/jobs/progress.ts'
 import { FinalFailure, type RunningJob } from '../../../../work/jobs/run.ts'
 import { findJobStatus, type JobStatus } from '../../../../work/jobs/status.ts'
-import { type Pace, sweepPages } from '../../../../work/sweep.ts'
+import { type SweepPace, sweepPages } from '../../../../work/sweep.ts'
 import type { Base } from '../../../ground/base.ts'
 import { compileCondition } from '../../../ground/conditions/compile.ts'
 import { type Condition, parseCondition } from '../../../ground/conditions/condition.ts'
@@ -66,7 +66,7 @@ export type BulkResult = {
   /** The part of `unchangedCount` that stays unsubscribed because the person left. */
   keptUnsubscribedCount: number
   failureCount: number
-  /** The first failures, at most `MAX_ERRORS`. */
+  /** The first failures, at most `MAX_BULK_ERRORS`. */
   errors: BulkFailure[]
 }
 
@@ -78,10 +78,10 @@ type Tally = Omit<BulkResult, 'operation' | 'totalRequested'>
 type BulkProgress = { startedAt: number; after: number; last: number; total: number; tally: Tally }
 type Applied = { changed: number; kept: number }
 /** `number`: the value of `after` once the contact is processed. */
-type Candidate = { number: number; id: string; address: string | null }
+type BulkCandidate = { number: number; id: string; address: string | null }
 
-const PACE: Pace = { first: 10, max: 100, batchMs: 4, rest: { times: 2 } }
-const MAX_ERRORS = 1_000
+const PACE: SweepPace = { first: 10, max: 100, batchMs: 4, rest: { times: 2 } }
+const MAX_BULK_ERRORS = 1_000
 
 /** The unsubscribed contacts among `ids` whose owners left. */
 const selectLeft = statement<{ id: string }>(
@@ -147,7 +147,7 @@ export async function runBulk(deps: Deps, job: RunningJob): Promise<BulkResult> 
   const { projectId } = payload
   const from =
     (await loadProgress<BulkProgress>(deps.store.read, job.id)) ?? (await begin(deps, payload))
-  const { tally } = await sweepPages<Candidate, BulkProgress>(
+  const { tally } = await sweepPages<BulkCandidate, BulkProgress>(
     deps,
     { pace: PACE, heavyFor: undefined },
     {
@@ -186,7 +186,7 @@ async function* candidatesOf(
   deps: Deps,
   payload: BulkPayload,
   { startedAt, after, last }: BulkProgress,
-): AsyncGenerator<Candidate[]> {
+): AsyncGenerator<BulkCandidate[]> {
   if (payload.mode === 'ids') {
     const all = payload.contactIds.map((id, index) => ({ number: index + 1, id, address: null }))
     yield all.slice(after)
@@ -222,7 +222,7 @@ async function toScope(
   }
 }
 
-type BulkBatch = { payload: BulkPayload; state: BulkProgress; batch: readonly Candidate[] }
+type BulkBatch = { payload: BulkPayload; state: BulkProgress; batch: readonly BulkCandidate[] }
 
 async function applyBatch(
   { now }: Deps,
@@ -264,7 +264,7 @@ async function applyOperation(
 
 function addUp(
   tally: Tally,
-  batch: Applied & { unchanged: number; missing: readonly Candidate[] },
+  batch: Applied & { unchanged: number; missing: readonly BulkCandidate[] },
 ): Tally {
   const errors = batch.missing.map(({ id, address }) => ({
     contactId: id,
@@ -276,7 +276,7 @@ function addUp(
     unchangedCount: tally.unchangedCount + batch.unchanged,
     keptUnsubscribedCount: (tally.keptUnsubscribedCount ?? 0) + batch.kept,
     failureCount: tally.failureCount + batch.missing.length,
-    errors: [...tally.errors, ...errors].slice(0, MAX_ERRORS),
+    errors: [...tally.errors, ...errors].slice(0, MAX_BULK_ERRORS),
   }
 }
 

@@ -18,7 +18,7 @@ import { sql } from '../../../../store/drizzle.ts'
 import { parameter, statement } from '../../../../store/statement.ts'
 import { loadProgress } from '../../../../work/jobs/progress.ts'
 import type { RunningJob } from '../../../../work/jobs/run.ts'
-import { type JobProgress, type Pace, sweepRows } from '../../../../work/sweep.ts'
+import { type JobProgress, type SweepPace, sweepRows } from '../../../../work/sweep.ts'
 import type { Base } from '../../../ground/base.ts'
 import { enqueueForProject } from '../../../ground/enqueue-for-project.ts'
 import { isUsed, kindOfUser } from '../../../ground/references/registry.ts'
@@ -33,7 +33,7 @@ type Deps = Pick<Base, 'store' | 'now'>
 
 /** At most this many contacts are changed while the caller waits: 0.1 s. */
 const MAX_AT_ONCE = 5_000
-const PACE: Pace = { first: 50, max: 500, batchMs: 4, rest: { times: 2 } }
+const PACE: SweepPace = { first: 50, max: 500, batchMs: 4, rest: { times: 2 } }
 
 const holders = (subscribed: 0 | 1) => sql`
   select number from contacts ${indexedBy('contacts_order')}

@@ -4,9 +4,9 @@ import { sql } from '../../../../store/drizzle.ts'
 import { parameter, statement } from '../../../../store/statement.ts'
 
 /** The maximum length of a value in a condition, in characters. */
-const MAX_LENGTH = 1000
+const MAX_CONDITION_VALUE_LENGTH = 1000
 /** The length of the JSON of such a value with its quotes, if no character is escaped. */
-const MAX_PLAIN = MAX_LENGTH + 2
+const MAX_PLAIN_JSON_LENGTH = MAX_CONDITION_VALUE_LENGTH + 2
 
 /**
  * Reads the values of either subscribed or unsubscribed contacts, in the order of the index.
@@ -20,6 +20,6 @@ export const selectValues = statement<{ json: string }>(
         where project_id = ${parameter('projectId')} and subscribed = ${parameter('subscribed')}
         limit -1)
     where json <> 'null' and substr(json, 1, 1) not in ('[', '{')
-      and (length(json) <= ${MAX_PLAIN} or length(json ->> '$') <= ${MAX_LENGTH})
+      and (length(json) <= ${MAX_PLAIN_JSON_LENGTH} or length(json ->> '$') <= ${MAX_CONDITION_VALUE_LENGTH})
     limit ${parameter('limit')}`,
 )

@@ -38,6 +38,7 @@ import { countFrom } from './count.ts'
 import { type NumberRange, walkNumberRanges } from './number-ranges.ts'
 import {
   countWindow,
+  PAGE_WINDOW,
   selectAmong,
   selectByAddress,
   selectByNumber,
@@ -45,7 +46,6 @@ import {
   selectScanned,
   selectSorted,
   selectWindow,
-  WINDOW,
 } from './queries.ts'
 import { dataBytesOf, readContacts } from './read-contacts.ts'
 import { type ContactHead, type NumberedContact, selectHeads } from './row.ts'
@@ -161,7 +161,7 @@ async function findPage(deps: Deps, plan: PagePlan): Promise<ContactHead[]> {
   const rows = await store.scan.values<ContactHead>(selectHeads(near))
   if (far === undefined || rows.length === range.limit) return rows
   const [[seen] = []] = await store.scan.values<[number]>(countWindow(scope, range))
-  if (seen !== undefined && seen < WINDOW) return rows
+  if (seen !== undefined && seen < PAGE_WINDOW) return rows
   if (plan.source.kind === 'none') return findSorted(deps, plan)
   return store.scan.values(selectHeads(far))
 }

@@ -30,14 +30,14 @@ const FIRST_SIZE = 10_000
 const MIN_SIZE = 2_000
 const MAX_SIZE = 1_000_000
 /** If a query takes less than this, the next range is three times as large. */
-const QUICK_MS = 60
+const QUICK_QUERY_MS = 60
 /** If a query takes more than this, the next range is a third as large. */
-const SLOW_MS = 240
+const SLOW_QUERY_MS = 240
 /**
  * A query that takes less than this used an index or a short list of candidates: the next range is
  * ten times as large.
  */
-const INSTANT_MS = 20
+const INSTANT_QUERY_MS = 20
 
 /**
  * Yields the result of `visit` for each range. The time that the caller spends on a result does not
@@ -58,9 +58,9 @@ export async function* walkNumberRanges<T>(
     const tookMs = clock() - began
     yield found
     if (end === undefined) return
-    if (tookMs < INSTANT_MS) size = Math.min(maxSize, size * 10)
-    else if (tookMs < QUICK_MS) size = Math.min(maxSize, size * 3)
-    else if (tookMs > SLOW_MS) size = Math.max(MIN_SIZE, Math.floor(size / 3))
+    if (tookMs < INSTANT_QUERY_MS) size = Math.min(maxSize, size * 10)
+    else if (tookMs < QUICK_QUERY_MS) size = Math.min(maxSize, size * 3)
+    else if (tookMs > SLOW_QUERY_MS) size = Math.max(MIN_SIZE, Math.floor(size / 3))
     from = end
   }
 }

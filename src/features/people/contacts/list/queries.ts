@@ -20,10 +20,10 @@ import {
   subscribedValues,
 } from './scope.ts'
 import { isKnownHit } from './search.sqlite.ts'
-import type { Hits } from './search.ts'
+import type { SearchHits } from './search.ts'
 
 /** The number of contacts that the first query for a page reads. */
-export const WINDOW = 2_000
+export const PAGE_WINDOW = 2_000
 
 /** `numberRange`: the numbers that the query is limited to; all if absent. */
 export type RangedPage = Omit<PageRange, 'sort'> & { numberRange?: NumberRange | undefined }
@@ -46,11 +46,11 @@ export function selectByNumber(scope: ContactScope, range: RangedPage): SQL {
  */
 export function selectWindow(scope: ContactScope, range: Omit<PageRange, 'limit'>): SQL {
   if (range.sort === 'createdAt') {
-    return mergeBySubscribed(scope, { ...range, limit: WINDOW, columns: sql`contacts.number` })
+    return mergeBySubscribed(scope, { ...range, limit: PAGE_WINDOW, columns: sql`contacts.number` })
   }
   return sql`select contacts.number from contacts ${indexedBy('contacts_address')}
     where contacts.project_id = ${scope.projectId}${andAll(afterKey(range))}
-    order by contacts.email ${inDirection(range)} limit ${WINDOW}`
+    order by contacts.email ${inDirection(range)} limit ${PAGE_WINDOW}`
 }
 
 export function countWindow(scope: ContactScope, range: Omit<PageRange, 'limit'>): SQL {
@@ -77,7 +77,7 @@ export function countAmong(candidates: SQL, scope: ContactScope): SQL {
  * `rowid`.
  */
 export function selectHits(
-  { match }: Pick<Hits, 'match'>,
+  { match }: Pick<SearchHits, 'match'>,
   scope: ContactScope,
   range: Omit<PageRange, 'sort'>,
 ): SQL {

@@ -3,27 +3,27 @@ import { type SQL, sql } from '../../../../store/drizzle.ts'
 import { parameter, statement } from '../../../../store/statement.ts'
 
 /** The number of entries that are read to estimate how common a trigram is. */
-export const SAMPLE = 500
+export const TRIGRAM_SAMPLE = 500
 /**
  * The number of hits that are read at each end of the index to estimate how common the search text
  * is.
  */
-const ENDS = 1_000
+const HITS_AT_ENDS = 1_000
 
 /**
  * Counts hits and backlog exactly, up to `limit` of each. If the text is far more common, returns
- * `limit` + 1 without counting: the first `ENDS` hits, and the last ones, then lie within few
+ * `limit` + 1 without counting: the first `HITS_AT_ENDS` hits, and the last ones, then lie within few
  * numbers.
  */
 export const countHits = statement<{ hits: number }>(
   () => sql`with ends as materialized (select
       (select max(number) from contacts) as newest,
       (select max(number) from (select rowid as number from contact_search
-        where contact_search match ${parameter('match')} order by rowid limit ${ENDS})) as old,
+        where contact_search match ${parameter('match')} order by rowid limit ${HITS_AT_ENDS})) as old,
       (select min(number) from (select rowid as number from contact_search
-        where contact_search match ${parameter('match')} order by rowid desc limit ${ENDS})) as young)
+        where contact_search match ${parameter('match')} order by rowid desc limit ${HITS_AT_ENDS})) as young)
     select case
-      when ${ENDS} * newest / max(old, newest - young) > 2 * ${parameter('limit')}
+      when ${HITS_AT_ENDS} * newest / max(old, newest - young) > 2 * ${parameter('limit')}
         then ${parameter('limit')} + 1
       else (select count(*) from (select 1 from contact_search
           where contact_search match ${parameter('match')} limit ${parameter('limit')} + 1)) +
@@ -68,13 +68,13 @@ export function isKnownHit(match: string): SQL {
 }
 
 /**
- * Selects a row for each trigram: the number of its entries, at most `SAMPLE`, and the contact
+ * Selects a row for each trigram: the number of its entries, at most `TRIGRAM_SAMPLE`, and the contact
  * number of the last of these.
  */
 export function selectSamples(trigrams: readonly string[]): SQL {
   const samples = trigrams.map(
     (trigram) => sql`select count(*), max(number) from (select rowid as number from contact_search
-      where contact_search match ${quote(trigram)} limit ${SAMPLE})`,
+      where contact_search match ${quote(trigram)} limit ${TRIGRAM_SAMPLE})`,
   )
   return sql.join(samples, sql` union all `)
 }

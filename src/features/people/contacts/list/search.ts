@@ -15,16 +15,22 @@ import { type SQL, sql } from '../../../../store/drizzle.ts'
 import { parameter, statement } from '../../../../store/statement.ts'
 import type { Base } from '../../../ground/base.ts'
 import { type ContactScope, normalizedSearch, subscribedValues } from './scope.ts'
-import { countHits, matchAll, SAMPLE, selectHitNumbers, selectSamples } from './search.sqlite.ts'
+import {
+  countHits,
+  matchAll,
+  selectHitNumbers,
+  selectSamples,
+  TRIGRAM_SAMPLE,
+} from './search.sqlite.ts'
 
 /** `candidates`: a query of the numbers of the contacts to read. */
 export type ContactSource =
   | { kind: 'none' | 'scan' }
   | { kind: 'newest' | 'nothing'; candidates: SQL }
-  | Hits
+  | SearchHits
 
 /** `match`: the FTS5 query of the index; `count`: its hits. */
-export type Hits = { kind: 'hits'; candidates: SQL; match: string; count: number }
+export type SearchHits = { kind: 'hits'; candidates: SQL; match: string; count: number }
 
 type Deps = Pick<Base, 'store'>
 
@@ -36,13 +42,16 @@ const SMALL_PROJECT = 100_000
  * contacts when the text is so common.
  */
 const MAX_HITS_SHARE = 1 / 15
-const NEWEST = 20_000
+const NEWEST_SEARCHED = 20_000
 /** The maximum number of trigrams of a text whose frequency is estimated. */
 const MAX_TRIGRAMS = 24
 /** The number of trigrams, the rarest ones, that the query of the index contains. */
 const MATCHED_TRIGRAMS = 4
 
-const NOTHING: ContactSource = { kind: 'nothing', candidates: sql`select 0 as number where false` }
+const NO_ADDRESS_MATCHES: ContactSource = {
+  kind: 'nothing',
+  candidates: sql`select 0 as number where false`,
+}
 
 const countProject = statement<{ contacts: number }>(
   () => sql`select contact_count as contacts from projects where id = ${parameter('projectId')}`,
@@ -61,7 +70,7 @@ export async function findSource(
   if (part === '') return { kind: 'none' }
   // No address contains control characters or lone surrogates, and a SQLite text ends at the first
   // NUL.
-  if (/[\x00-\x1f\x7f]/.test(part) || !part.isWellFormed()) return NOTHING
+  if (/[\x00-\x1f\x7f]/.test(part) || !part.isWellFormed()) return NO_ADDRESS_MATCHES
   const size = await deps.store.read.find(countProject, { projectId: scope.projectId })
   const contacts = size?.contacts ?? 0
   if (contacts <= SMALL_PROJECT) return { kind: 'scan' }
@@ -75,10 +84,10 @@ export function newestOf(scope: ContactScope): SQL {
     (subscribed) => sql`select number from contacts ${indexedBy('contacts_order')}
       where project_id = ${scope.projectId} and subscribed = ${subscribed}`,
   )
-  return sql`${sql.join(halves, sql` union all `)} order by 1 desc limit ${NEWEST}`
+  return sql`${sql.join(halves, sql` union all `)} order by 1 desc limit ${NEWEST_SEARCHED}`
 }
 
-export function hitsOf(match: string, count: number): Hits {
+export function hitsOf(match: string, count: number): SearchHits {
   return { kind: 'hits', candidates: selectHitNumbers(match), match, count }
 }
 
@@ -108,7 +117,7 @@ async function findRarest({ store }: Deps, trigrams: readonly string[]): Promise
   const samples = await store.scan.values<[number, number | null]>(selectSamples(trigrams))
   const ranked = samples.map(([count, last], at) => ({
     trigram: trigrams[at] ?? '',
-    share: count < SAMPLE || last === null ? count / Number.MAX_SAFE_INTEGER : count / last,
+    share: count < TRIGRAM_SAMPLE || last === null ? count / Number.MAX_SAFE_INTEGER : count / last,
   }))
   ranked.sort((one, other) => one.share - other.share)
   return ranked.slice(0, MATCHED_TRIGRAMS).map(({ trigram }) => trigram)

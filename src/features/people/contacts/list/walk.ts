@@ -36,7 +36,7 @@ const PAGE_MS = 250
  * The approximate maximum of a page's data in characters: a contact may have 64 KB of data, and
  * callers keep pages in memory.
  */
-const PAGE_CHARS = 1024 * 1024
+const WALK_PAGE_CHARS = 1024 * 1024
 
 type WalkOptions = { size?: number; after?: number }
 
@@ -100,13 +100,13 @@ async function* walkRows<Row extends ContactRow | RecipientRow>(
 }
 
 /**
- * Returns the number of contacts for the next page, which should have `PAGE_CHARS` of data if its
+ * Returns the number of contacts for the next page, which should have `WALK_PAGE_CHARS` of data if its
  * contacts are as large as these; at most four times `limit`.
  */
 function nextPageSize(rows: readonly (ContactRow | RecipientRow)[], limit: number): number {
   if (rows.length === 0) return limit
   const chars = rows.reduce((sum, [, , , , , data]) => sum + (data?.length ?? 0), 1)
-  return Math.min(limit * 4, Math.floor((rows.length * PAGE_CHARS) / chars))
+  return Math.min(limit * 4, Math.floor((rows.length * WALK_PAGE_CHARS) / chars))
 }
 
 /** `form`: turns a query of contact rows into the query that runs. */

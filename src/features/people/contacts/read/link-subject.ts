@@ -38,7 +38,7 @@ export type LinkSubject = {
   address: string | null
 }
 
-type Contact = { id: string; projectId: string; address: string; digest: Buffer }
+type LinkedContact = { id: string; projectId: string; address: string; digest: Buffer }
 type MailedTo = {
   contactId: string
   projectId: string
@@ -49,7 +49,7 @@ type MailedTo = {
   isToOther: number
 }
 
-const findContact = statement<Contact>(
+const findLinkedContact = statement<LinkedContact>(
   () => sql`select id, project_id as projectId, email as address,
       ${addressDigest(sql`project_id`, sql`email`)} as digest
     from contacts where id = ${parameter('id')}`,
@@ -82,7 +82,8 @@ export async function findLinkSubject(
     emailId === undefined ? undefined : await reader.find(findMailedTo, { id: emailId })
   const isNamed = digest !== undefined && contactId !== undefined
   const ownerId = mailed === undefined || isNamed ? contactId : ownerOf(mailed)
-  const owner = ownerId === undefined ? undefined : await reader.find(findContact, { id: ownerId })
+  const owner =
+    ownerId === undefined ? undefined : await reader.find(findLinkedContact, { id: ownerId })
   const isWhole = mailed !== undefined || (owner !== undefined && digest?.equals(owner.digest))
   const erased = isWhole ? [] : await findErased(reader, { contactId, emailId, digest, owner })
   const returned: string[] = []
@@ -117,7 +118,7 @@ function pick({ digest }: ErasedRecipient): { digest: Buffer } {
  */
 async function findErased(
   reader: Pick<Statements, 'find' | 'list'>,
-  { contactId, emailId, digest, owner }: SignedLink & { owner: Contact | undefined },
+  { contactId, emailId, digest, owner }: SignedLink & { owner: LinkedContact | undefined },
 ): Promise<ErasedRecipient[]> {
   const ids = [emailId, owner === undefined ? contactId : undefined]
   const named = await reader.list(findErasedByIds, {

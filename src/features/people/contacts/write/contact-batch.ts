@@ -17,7 +17,7 @@ import {
   makeContact,
   type SubscriptionRule,
   toEntryResult,
-  type Weighed,
+  type WeighedEntry,
   weighEntry,
 } from './next-contact.ts'
 import { updateByAddress } from './set-subscribed.ts'
@@ -145,7 +145,7 @@ function weigh(
 function next(
   { rule, suppressed }: { rule: SubscriptionRule; suppressed: ReadonlySet<string> },
   entry: ContactEntry,
-  { before, wish }: { before: Contact | undefined; wish: Weighed },
+  { before, wish }: { before: Contact | undefined; wish: WeighedEntry },
 ): Contact {
   if (before === undefined) return makeContact({ rule, suppressed }, entry, wish)
   return changedContact(rule, before, { changes: entry.changes, given: wish.given })

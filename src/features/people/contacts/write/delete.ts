@@ -8,7 +8,7 @@ import { listOf, rowNumber, unindexed } from '../../../../store/dialect.ts'
 import { sql } from '../../../../store/drizzle.ts'
 import { parameter, statement } from '../../../../store/statement.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
-import { type Pace, sweep } from '../../../../work/sweep.ts'
+import { type SweepPace, sweep } from '../../../../work/sweep.ts'
 import type { Base } from '../../../ground/base.ts'
 import { insertErasedContacts, insertErasedEmails } from '../../wishes/erased-recipients.ts'
 import { contactNotFound } from '../read/find-contact.ts'
@@ -19,7 +19,7 @@ type Deps = Pick<Base, 'store' | 'now'>
  * The tables that may hold many rows of one contact, each with the number of rows that can be
  * deleted in about 10 ms.
  */
-const LONG = [
+const LONG_HISTORIES = [
   ['emails', 200],
   ['events', 200],
   // An execution is deleted together with the rows of its steps.
@@ -49,7 +49,7 @@ const deleteSandboxCopies = statement(
 export const deleteByIds = statement(() => sql`delete from contacts where ${isSelected}`)
 
 /** The key of each of these tables is `rowid`. */
-export const history = LONG.map(([name, page]) => {
+export const history = LONG_HISTORIES.map(([name, page]) => {
   const rows = sql`from ${sql.raw(name)} where contact_id in (${selected})`
   return {
     page,
@@ -91,7 +91,7 @@ export async function deleteLongHistory(
 ): Promise<void> {
   const values = { projectId, ids: JSON.stringify(ids), at: deps.now() }
   for (const { page, hasMore, keepIds, deletePage } of history) {
-    const pace: Pace = { rows: page, rest: 'none' }
+    const pace: SweepPace = { rows: page, rest: 'none' }
     const until = async () => (await deps.store.read.find(hasMore, values)) === undefined
     await sweep(deps, { pace, heavyFor: projectId, until }, async (tx) => {
       if (keepIds !== undefined) await tx.execute(keepIds, values)

@@ -51,7 +51,7 @@ export type ContactEntry = {
 }
 
 /** An entry together with the wish of its person. */
-export type Weighed = {
+export type WeighedEntry = {
   /**
    * The state that the entry gives. If undefined, an existing contact keeps its state, and a new
    * one gets the default.
@@ -74,9 +74,9 @@ export type Weighed = {
 export type EntryResult = {
   contact: Contact
   isNew: boolean
-  /** As `isKept` in `Weighed`, and the contact was not subscribed before. */
+  /** As `isKept` in `WeighedEntry`, and the contact was not subscribed before. */
   isKeptUnsubscribed: boolean
-  /** As in `Weighed`. */
+  /** As in `WeighedEntry`. */
   staysSubscribed: boolean
   staysUnsubscribed: boolean
   /**
@@ -96,7 +96,7 @@ export function weighEntry(
   { rule, left }: { rule: SubscriptionRule; left: ReadonlySet<string> },
   entry: ContactEntry,
   before: Contact | undefined,
-): Weighed {
+): WeighedEntry {
   if (entry.isWithheld === true) return weighWithheld(rule, entry, before)
   const { subscribed: given = rule.subscribed, getsMailElsewhere } = entry
   const { address } = entry.address
@@ -116,7 +116,7 @@ export function weighEntry(
 export function makeContact(
   { rule, suppressed }: { rule: SubscriptionRule; suppressed: ReadonlySet<string> },
   { address: { address }, changes }: ContactEntry,
-  { given }: Weighed,
+  { given }: WeighedEntry,
 ): Contact {
   return {
     id: newId(),
@@ -133,7 +133,7 @@ export function makeContact(
 export function changedContact(
   { at }: Pick<SubscriptionRule, 'at'>,
   before: Contact,
-  { changes, given }: Pick<ContactEntry, 'changes'> & Pick<Weighed, 'given'>,
+  { changes, given }: Pick<ContactEntry, 'changes'> & Pick<WeighedEntry, 'given'>,
 ): Contact {
   const data = mergeData(before.data, changes)
   const subscribed = given ?? before.subscribed
@@ -144,7 +144,7 @@ export function changedContact(
 /** `before` and `contact`: the contact before the entry and after it. */
 export function toEntryResult(
   { refusal }: ContactEntry,
-  { isKept, staysSubscribed, staysUnsubscribed }: Weighed,
+  { isKept, staysSubscribed, staysUnsubscribed }: WeighedEntry,
   { before, contact }: { before: Contact | undefined; contact: Contact },
 ): EntryResult {
   return {
@@ -202,7 +202,7 @@ function weighWithheld(
   rule: SubscriptionRule,
   { subscribed = rule.subscribed, getsMailElsewhere }: ContactEntry,
   before: Contact | undefined,
-): Weighed {
+): WeighedEntry {
   const isNew = before === undefined
   const wouldSubscribe = subscribed ?? (isNew && rule.subscribedByDefault)
   return {

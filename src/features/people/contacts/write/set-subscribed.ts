@@ -146,7 +146,7 @@ export async function writeContact(
   await appendSubscriptionEvent(tx, contact, { at: contact.updatedAt, reason, depth })
 }
 
-type Cause = Pick<SubscriptionChange, 'at' | 'reason' | 'campaignId'> & {
+type SubscriptionCause = Pick<SubscriptionChange, 'at' | 'reason' | 'campaignId'> & {
   emailId?: string | null
   depth?: number | undefined
 }
@@ -154,7 +154,7 @@ type Cause = Pick<SubscriptionChange, 'at' | 'reason' | 'campaignId'> & {
 async function appendSubscriptionEvent(
   tx: Tx,
   contact: Pick<Contact, 'id' | 'projectId' | 'subscribed'>,
-  { at, reason, emailId, campaignId, depth }: Cause,
+  { at, reason, emailId, campaignId, depth }: SubscriptionCause,
 ): Promise<void> {
   await appendEvent(tx, {
     projectId: contact.projectId,

@@ -47,13 +47,13 @@ const selectOwner = statement((db) =>
     ),
 )
 
-type Cause = { reason: SuppressionReason | 'left' }
+type UnsubscribeCause = { reason: SuppressionReason | 'left' }
 
 /**
  * Finds why a contact that gets this address must be unsubscribed: the address is suppressed, or
  * its owner left.
  */
-const findCause = statement<Cause>(
+const findUnsubscribeCause = statement<UnsubscribeCause>(
   () => sql`select reason from suppressions
       where project_id = ${parameter('projectId')} and email = ${parameter('address')}
     union all select 'left' from wishes
@@ -148,7 +148,7 @@ async function changeAddress(
   await tx.execute(updateAddress, { id, address })
   await recordFormerAddress(tx, { projectId, contactId: id, address: before.address, at })
   await nameSuccessor(tx, { projectId, address, contactId: id })
-  const cause = await tx.find(findCause, { projectId, address })
+  const cause = await tx.find(findUnsubscribeCause, { projectId, address })
   if (cause === undefined) return undefined
   return cause.reason === 'left' ? 'api' : REASON_OF_SUPPRESSION[cause.reason]
 }

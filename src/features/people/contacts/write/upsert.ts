@@ -22,7 +22,7 @@ import {
   makeContact,
   type SubscriptionRule,
   toEntryResult,
-  type Weighed,
+  type WeighedEntry,
   weighEntry,
   withoutData,
 } from './next-contact.ts'
@@ -37,7 +37,7 @@ type ContactChange = SubscriptionRule & {
 }
 
 /** The number of entries whose new contacts one statement inserts. */
-const SLICE = 100
+const UPSERT_SLICE = 100
 
 /**
  * Creates or changes contacts and returns them in the order of their entries. An address may occur
@@ -177,7 +177,7 @@ async function endWithdrawal(
 async function changeContact(
   batch: UpsertBatch,
   before: Contact,
-  { entry, wish: { given, isCleared } }: { entry: ContactEntry; wish: Weighed },
+  { entry, wish: { given, isCleared } }: { entry: ContactEntry; wish: WeighedEntry },
 ): Promise<Contact> {
   const { tx, change } = batch
   const contact = changedContact(change, before, { changes: entry.changes, given })
@@ -195,7 +195,7 @@ async function changeContact(
  */
 async function endSlice(batch: UpsertBatch): Promise<void> {
   batch.sliceSize += 1
-  if (batch.sliceSize < SLICE) return
+  if (batch.sliceSize < UPSERT_SLICE) return
   batch.sliceSize = 0
   await flush(batch)
   await batch.tx.yieldToLoop()

@@ -31,7 +31,16 @@ const STATES = ['subscribed', 'unsubscribed']
 /** `locale` is the one key of the data that the service reads. */
 const READ_NAMES = [...STATES, 'locale']
 /** Names that resemble one of `READ_NAMES` but mean something else. */
-const OTHERS = ['subscriber', 'subscribers', 'locate', 'scale', 'local', 'locals', 'vocal', 'focal']
+const LOOKALIKE_NAMES = [
+  'subscriber',
+  'subscribers',
+  'locate',
+  'scale',
+  'local',
+  'locals',
+  'vocal',
+  'focal',
+]
 
 const MAX_WARNINGS = 10
 /** A longer name resembles none of `READ_NAMES`, and takes long to compare. */
@@ -160,7 +169,8 @@ function reservedColumns(columns: ReadonlyMap<string, readonly number[]>): strin
 
 function nearest(name: string, fields: readonly string[]): string | undefined {
   const lower = name.toLowerCase()
-  const known = lower.length > MAX_NAME_LENGTH || OTHERS.includes(lower) || fields.includes(name)
+  const known =
+    lower.length > MAX_NAME_LENGTH || LOOKALIKE_NAMES.includes(lower) || fields.includes(name)
   return known ? undefined : findClosest(lower, fields)
 }
 

@@ -209,7 +209,7 @@ const OTHER_LEFT_WORDS = simplified([
  * The columns by which an export of listmonk or Keila is recognized: their `status` is that of a
  * subscription.
  */
-const EXPORTS: readonly (readonly string[])[] = [
+const KNOWN_EXPORTS: readonly (readonly string[])[] = [
   ['uuid', 'email', 'attributes', 'status'],
   ['email', 'firstname', 'lastname', 'status', 'externalid'],
   ['email', 'firstname', 'lastname', 'data', 'status'],
@@ -227,7 +227,7 @@ export function stateKindOf(header: string, headers: ReadonlySet<string>): State
   if (FLAG_COLUMNS.has(name)) return 'flag'
   if (name === CONFIRMED) return isOfPhplist ? 'flag' : 'status'
   if (!STATUS_COLUMNS.has(name)) return isLikeLeaving(header) ? 'likely' : undefined
-  const isOfExport = EXPORTS.some((names) => names.every((each) => headers.has(each)))
+  const isOfExport = KNOWN_EXPORTS.some((names) => names.every((each) => headers.has(each)))
   return isOfExport && name === 'status' ? 'subscription' : 'status'
 }
 

@@ -148,7 +148,7 @@ const BEGINNINGS = [
  * Names of columns that are filled for everybody, such as a link to unsubscribe, or that are about
  * other channels than email.
  */
-const OTHERS =
+const OTHER_MEANINGS =
   /sms|whatsapp|push|phone|telefon|mobil|(?:url|uri|link|lien|token|hash|key|page|email|count|total|id)$/
 
 const SIMPLIFIED_LEFT_NAMES = new Set(Object.values(LEFT_NAMES).flat().map(simplifyName))
@@ -168,7 +168,7 @@ export function isNameOfLeaving(header: string): boolean {
 /** Whether a header may be the name of a column that is filled for people who left. */
 export function isLikeLeaving(header: string): boolean {
   const name = simplifyName(header)
-  return BEGINNINGS.some((begin) => name.includes(begin)) && !OTHERS.test(name)
+  return BEGINNINGS.some((begin) => name.includes(begin)) && !OTHER_MEANINGS.test(name)
 }
 
 /** Returns a name in the form in which names are compared. */

@@ -1,7 +1,7 @@
 /**
- * Decides whether the sender of a request may call its route (`caller.ts`). An Authorization header
- * makes the cookie ignored, and routes without sessions never read it. Roles and verification are read
- * with each request, so a change of either acts at once.
+ * Decides whether the sender of a request may call its route (`caller.ts`). A request with an
+ * Authorization header has its cookie ignored, and routes without sessions never read cookies.
+ * Roles and verification are read with each request, so a change of either acts at once.
  */
 import { AppError } from '../../../../base/errors.ts'
 import { eq } from '../../../../store/drizzle.ts'
@@ -27,22 +27,25 @@ type AdmitDeps = Pick<Base, 'directory' | 'config' | 'store' | 'now'> & {
   sessionTokens: SessionTokens
 }
 
-/** What a request says about its sender. */
+/** What a request carries to identify its sender. */
 export type Credentials = {
   /** The value of the Authorization header field. */
   authorization: string | undefined
-  /** Finds the key in this value. */
+  /** Reads the key in the value of the Authorization header. */
   readKey: typeof readKey
   /** The value of the session's cookie; not read beside an Authorization header. */
   cookie: string | undefined
-  /** The project that a request of a session names: X-Project-Id, or `?projectId=` of a GET. */
+  /**
+   * The id of the project that a request of a session names, in X-Project-Id, or in `?projectId=`
+   * of a GET.
+   */
   projectId: string | undefined
   /** The `:id` of the path. */
   pathId: string | undefined
 }
 
 /**
- * Returns the caller. `identified` is called with every caller that is known, before its rights are
+ * Returns the caller. Calls `identified` with the caller before the rights of the caller are
  * checked. A disabled project is not refused here.
  * @throws AppError MISSING_AUTH, INVALID_API_KEY, UNAUTHORIZED, EMAIL_VERIFICATION_REQUIRED,
  *   BAD_REQUEST, PROJECT_ACCESS_DENIED, RESOURCE_NOT_FOUND, FORBIDDEN
@@ -101,8 +104,8 @@ export function noSession(): AppError {
 }
 
 /**
- * Checks the user of a session in the transaction that writes something of this user: a user who was
- * deleted a moment ago, after the request was admitted, has no session any more.
+ * Checks the user of a session in the transaction that writes data of this user. A user who was
+ * deleted after the request was admitted has no session any more.
  * @throws AppError UNAUTHORIZED
  */
 export async function requireUser(tx: Pick<Tx, 'select'>, userId: string): Promise<void> {

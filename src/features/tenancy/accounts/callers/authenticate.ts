@@ -10,23 +10,24 @@ import { PUBLIC_KEY_PATTERN, SECRET_KEY_PATTERN } from '../projects/keys.ts'
 import type { KeyCaller } from './caller.ts'
 
 type AuthDeps = Pick<Base, 'directory' | 'config'>
-/** The kinds of keys that are admitted. */
+/** The kinds of keys that are accepted. */
 type KeyKinds = readonly KeyCaller['key'][]
 
-/** A key that a client sent; of a secret key only the digest is kept. */
+/** A key that a client sent. Of a secret key only the digest is kept. */
 export type GivenKey =
   | { kind: 'secret'; digest: string }
   | { kind: 'public'; publicKey: string }
   | { kind: 'unknown' }
 
-/** The key in the value of an Authorization header field; undefined if the value has none. */
+/** Reads the key in the value of an Authorization header field; undefined if the value has none. */
 export function readKey(authorization: string | undefined): GivenKey | undefined {
   const [, key] = /^Bearer +(\S+) *$/i.exec(authorization ?? '') ?? []
   return key === undefined ? undefined : toGivenKey(key)
 }
 
 /**
- * A disabled project is not refused here: its keys may still read.
+ * Finds the caller by its key. A disabled project is not refused here, because its keys may still
+ * read.
  * @throws AppError MISSING_AUTH, INVALID_API_KEY
  */
 export async function authenticate(
@@ -42,7 +43,10 @@ export async function authenticate(
   return { kind: 'key', key: key.kind, project }
 }
 
-/** Like `authenticate`, for a bare key. @throws AppError INVALID_API_KEY */
+/**
+ * Finds the caller like `authenticate`, by the bare text of a key.
+ * @throws AppError INVALID_API_KEY
+ */
 export function authenticateKey(deps: AuthDeps, key: string, kinds: KeyKinds): Promise<KeyCaller> {
   return authenticate(deps, toGivenKey(key), kinds)
 }

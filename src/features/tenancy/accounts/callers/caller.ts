@@ -35,17 +35,20 @@ export type Caller = KeyCaller | UserCaller | MemberCaller
 export type ProjectCaller = KeyCaller | MemberCaller
 
 /**
- * `header`: the project is named by X-Project-Id. `path`: by the `:id` of the path, where a key must be
- * that project's. `null`: the route is about no project.
+ * Which project a route is about. `header`: the project that X-Project-Id names. `path`: the
+ * project of the `:id` in the path; a key must belong to that project. `null`: no project.
  */
 type Rule = {
   keys: readonly KeyKind[]
-  /** The project's routes for data are closed while it is being reset. */
+  /**
+   * Whether the route is about data of the project. Such routes are closed while the project is
+   * being reset.
+   */
   isData: boolean
-  /** Null if sessions are not admitted. */
+  /** What a session needs; null if the route admits no sessions. */
   session: {
     project: 'header' | 'path' | null
-    /** The least role in the project. */
+    /** The least role that the user must have in the project. */
     role?: 'MEMBER' | 'ADMIN'
     mayBeUnverified?: boolean
     needsOperator?: boolean
@@ -67,7 +70,7 @@ const RULES = {
   session: { keys: [], isData: false, session: { project: null, mayBeUnverified: true } },
   'verified session': { keys: [], isData: false, session: { project: null } },
   'verified session or key': { keys: ['secret'], isData: false, session: { project: null } },
-  /** An address of `http.metrics_allow` needs no session. */
+  /** A request from an address of `http.metrics_allow` needs no session. */
   'operator or monitor': {
     keys: [],
     isData: false,
@@ -94,14 +97,14 @@ export function callerName(caller: Caller): string {
   return caller.kind === 'key' ? `${caller.key} ${caller.project.id}` : `user ${caller.user.id}`
 }
 
-/** The project of a caller, if it acts in one. */
+/** Returns the project in which a caller acts; null if there is none. */
 export function projectOf(caller: Caller | null): Project | null {
   return caller === null || caller.kind === 'user' ? null : caller.project
 }
 
 /**
- * Whether the caller is shown the project's secrets: signing secrets, and the headers that authenticate the
- * requests of workflows.
+ * Whether the caller may see the project's secrets: signing secrets, and the headers that
+ * authenticate the requests of workflows.
  */
 export function seesSecrets(caller: ProjectCaller): boolean {
   return caller.kind === 'key' ? caller.key === 'secret' : hasRole(caller.role, 'ADMIN')

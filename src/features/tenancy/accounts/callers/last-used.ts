@@ -15,7 +15,7 @@ import type { Caller } from './caller.ts'
 
 export type LastUsed = {
   note(caller: Caller): void
-  /** Writes what was noted. */
+  /** Writes the notes to the database. */
   flush(): Promise<void>
   stop(): Promise<void>
 }
@@ -23,16 +23,19 @@ export type LastUsed = {
 type CredentialKind = 'secret' | 'public' | 'session'
 type Note = { kind: CredentialKind; id: string; at: number }
 
-/** One statement for many notes of a kind. `uses`: pairs of an id and an instant. */
+/**
+ * The statements that write many notes, one for each kind of caller. `uses`: a list of [id,
+ * instant].
+ */
 const WRITE: Readonly<Record<CredentialKind, Statement<unknown>>> = {
   secret: writeOf('projects', 'secret_last_used_at'),
   public: writeOf('projects', 'public_last_used_at'),
   session: writeOf('sessions', 'last_used_at'),
 }
 
-/** The most notes of a minute; further notes are dropped. No server has that many users. */
+/** The most notes of a minute; further ones are dropped. No server has that many users. */
 const MAX_NOTES = 100_000
-/** So many notes take a few milliseconds, as a light write may. */
+/** The most notes of a transaction: they take a few milliseconds, as a light write may. */
 const NOTES_OF_WRITE = 250
 
 export function createLastUsed({ store, now, log }: Pick<Base, 'store' | 'now' | 'log'>): LastUsed {

@@ -36,9 +36,9 @@ type Acceptance = {
   /** The language of the new account: `xx` or `xx-XX`. */
   language: string
   client: Client
-  /** The name of the wider network of the client, for the line (`login/queue.ts`). */
+  /** The name of the client's wider network, for the line of logins (`login/queue.ts`). */
   wideNetwork: string
-  /** Aborts when the client is gone. */
+  /** The logged-in user who sends the request, if any. */
   signal: AbortSignal
 }
 
@@ -84,7 +84,7 @@ async function acceptAs(
     await requireUser(tx, user.id)
     const invitation = await loadOpenInvitation(tx, token, at)
     if (invitation.address !== user.address) throw otherAccount()
-    // Whoever has the mailed link can read the address's mail.
+    // A link that was mailed proves that the reader gets the mail of the address.
     if (invitation.isMailed) await markProven(tx, user.id, at)
     await take(tx, invitation, { userId: user.id, at })
     return invitation
@@ -139,7 +139,7 @@ async function take(
   await insertMember(tx, { projectId, userId, role, at })
 }
 
-/** @throws AppError UNAUTHORIZED */
+/** Refuses an address that already has an account. @throws AppError UNAUTHORIZED */
 async function refuseKnown(
   queries: Pick<Tx, 'select'>,
   { address }: OpenInvitation,

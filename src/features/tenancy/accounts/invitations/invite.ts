@@ -4,8 +4,8 @@
  * accepted. The invitation is bound to the address and the role. Its link is mailed; a server that
  * has no mail for its users gives the link to the user who invites.
  *
- * Limits count the rows of earlier invitations, revoked and accepted ones too: inviting and
- * revoking in turns floods no mailbox.
+ * The limits also count earlier invitations that were revoked or accepted, so nobody can flood a
+ * mailbox by inviting and revoking in turns.
  */
 import { DAY_MS, HOUR_MS } from '../../../../base/clock.ts'
 import { AppError } from '../../../../base/errors.ts'
@@ -25,7 +25,7 @@ import { revokeInvitationsTo } from './revoke.ts'
 
 type Invitee = {
   projectId: string
-  /** As `ParsedAddress.address`. */
+  /** The invited address, as `ParsedAddress.address`. */
   address: string
   role: GivenRole
   /** The id of the user who invites. */
@@ -35,7 +35,7 @@ type Invitee = {
 type NewInvitation = Omit<Invitee, 'actorId'> & {
   /** The id of the user who invites. */
   invitedBy: string
-  /** Null when the link is mailed: the mail makes the token. */
+  /** The digest of the token; null when the link is mailed, because the mail makes its token. */
   digest: string | null
   at: number
 }
@@ -44,19 +44,19 @@ const LIFETIME_MS = 7 * DAY_MS
 
 type InvitationLimit = { max: number; windowMs: number; text: string }
 
-/** Invitations of one project. */
+/** The limit of a project's invitations. */
 const BY_PROJECT: InvitationLimit = {
   max: 50,
   windowMs: DAY_MS,
   text: 'A project can invite 50 times a day.',
 }
-/** Mails of one project to one address. */
+/** The limit of mails of one project to one address. */
 const TO_ADDRESS: InvitationLimit = {
   max: 3,
   windowMs: HOUR_MS,
   text: 'This address was invited 3 times in the last hour.',
 }
-/** Mails of all projects to one address. */
+/** The limit of mails of all projects to one address. */
 const TO_ADDRESS_BY_ALL: InvitationLimit = {
   max: 10,
   windowMs: DAY_MS,
@@ -65,11 +65,11 @@ const TO_ADDRESS_BY_ALL: InvitationLimit = {
 
 type InvitationFacts = { projectId: string; address: string; isMailed: boolean; at: number }
 
-/** Deletes old invitations, which hold the addresses of people. */
+/** Deletes old invitations, because they contain addresses of people. */
 export const INVITATIONS: Retention = {
   name: 'delete-expired-invitations',
   schedule: '30 3 * * *',
-  // Longer than an invitation is open, and longer than any limit looks back.
+  // Longer than an invitation stays open, and longer than any limit counts.
   keptMs: 30 * DAY_MS,
   deletions: [
     oldRows({
@@ -81,8 +81,9 @@ export const INVITATIONS: Retention = {
 }
 
 /**
- * A member of the project cannot be invited; admins see the members anyway. @throws AppError
- * RESOURCE_NOT_FOUND, FORBIDDEN, CONFLICT, RATE_LIMIT_EXCEEDED
+ * Invites an address. A member of the project cannot be invited; that refusal tells an admin
+ * nothing new, because admins see the members.
+ * @throws AppError RESOURCE_NOT_FOUND, FORBIDDEN, CONFLICT, RATE_LIMIT_EXCEEDED
  */
 export async function inviteMember(
   { store, config, now }: Pick<Base, 'store' | 'config' | 'now'>,
@@ -102,8 +103,8 @@ export async function inviteMember(
 }
 
 /**
- * Inserts an invitation and revokes an open one of the project to the same address: only the newest
- * link works.
+ * Inserts an invitation. An open one of the project to the same address is revoked, because only
+ * the newest link works.
  * @throws AppError RATE_LIMIT_EXCEEDED
  */
 export async function insertInvitation(tx: Tx, invitation: NewInvitation): Promise<void> {

@@ -23,7 +23,7 @@ export type OpenInvitation = {
   expiresAt: number
 }
 
-/** Undefined when the token is not that of an open invitation. */
+/** Finds the open invitation of a token; undefined for any other token. */
 export async function findOpenInvitation(
   queries: Queries,
   token: string,
@@ -40,12 +40,12 @@ export async function isInvited(queries: Queries, address: string, at: number): 
   return open.length > 0
 }
 
-/** Neither accepted nor revoked; it may have expired. */
+/** SQL: the invitation is neither accepted nor revoked; it may have expired. */
 export function isUndecided(): SQL | undefined {
   return and(isNull(invitations.acceptedAt), isNull(invitations.revokedAt))
 }
 
-/** The open invitations of a project, for the API. Newest first. */
+/** Lists the open invitations of a project, newest first, as the API shows them. */
 export async function listInvitations(
   { store, now }: Pick<Base, 'store' | 'now'>,
   projectId: string,
@@ -61,7 +61,7 @@ export async function listInvitations(
   }))
 }
 
-/** Newest first. */
+/** Lists open invitations, newest first. */
 function listOpenInvitations(
   queries: Queries,
   projectId: string,

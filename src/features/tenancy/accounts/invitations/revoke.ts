@@ -8,8 +8,8 @@ import { requireAdmin } from '../members/require-admin.ts'
 import { isUndecided } from './open.ts'
 
 /**
- * `actorId`: the user who acts.
- * @throws AppError RESOURCE_NOT_FOUND without an invitation that waits, FORBIDDEN
+ * Revokes an invitation. `actorId`: the user who revokes.
+ * @throws AppError RESOURCE_NOT_FOUND unless the invitation waits, FORBIDDEN
  */
 export async function revokeInvitation(
   { store, now }: Pick<Base, 'store' | 'now'>,
@@ -27,7 +27,7 @@ export async function revokeInvitation(
   })
 }
 
-/** Revokes the invitations from a user who may not invite any more. */
+/** Revokes all invitations from a user who may not invite any more. */
 export async function revokeInvitationsBy(
   tx: Tx,
   { projectId, userId, at }: { projectId: string; userId: string; at: number },
@@ -36,7 +36,7 @@ export async function revokeInvitationsBy(
   await revokeWhere(tx, isBy, at)
 }
 
-/** Revokes the invitations to an address that has become a member or is invited anew. */
+/** Revokes the open invitations to an address that has become a member or is invited again. */
 export async function revokeInvitationsTo(
   tx: Tx,
   { projectId, address, at }: { projectId: string; address: string; at: number },

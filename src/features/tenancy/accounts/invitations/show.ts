@@ -1,4 +1,4 @@
-/** What the page of an invitation shows to its reader. */
+/** Finds what the page of an invitation shows to its reader. */
 import type { GivenRole } from '../../../../records/member.ts'
 import { and, eq, isNotNull, isNull } from '../../../../store/drizzle.ts'
 import { invitations, memberships, projects } from '../../../../store/schema/accounts.ts'
@@ -10,9 +10,10 @@ import { findUserId } from '../users/users.ts'
 import { findOpenInvitation, type OpenInvitation } from './open.ts'
 
 /**
- * `invited`: logged in with the invited address. `bound`: the same, with an account that may join
- * no other project yet. `other`: logged in with another address. `known`: not logged in, and the
- * address has an account. `newcomer`: not logged in, and it has none.
+ * Who reads the page. `invited`: a user logged in with the invited address. `bound`: the same, but
+ * the account may not join another project yet. `other`: a user logged in with another address.
+ * `known`: not logged in, and the address has an account. `newcomer`: not logged in, and the
+ * address has no account.
  */
 type Reader = 'invited' | 'bound' | 'other' | 'known' | 'newcomer'
 

@@ -1,9 +1,9 @@
 /**
- * The tokens in links, each of which proves something about the person who follows the link: 256 random bits
- * in hexadecimal. The database has only the digests of tokens.
+ * The tokens in links, which prove that the person who follows the link is the one it was given to:
+ * 256 random bits in hexadecimal. The database has only the digests of tokens.
  *
- * Tokens of links that are mailed to users are good for one use within an hour. Used tokens stay until they
- * expire, because they count for the limits of mails.
+ * The token of a link that is mailed to a user works once, within an hour. A used token stays until
+ * it expires, because it counts towards the limits of mails.
  */
 import { hash, randomBytes } from 'node:crypto'
 import { HOUR_MS } from '../../../../base/clock.ts'
@@ -16,7 +16,7 @@ import type { Base } from '../../../ground/base.ts'
 
 type GivenToken = { token: string; purpose: TokenPurpose; at: number }
 
-/** Also the window of the limits of mails. */
+/** How long a token is valid. The limits of mails count over the same time. */
 export const TOKEN_LIFE_MS = HOUR_MS
 
 export function makeLinkToken(): string {
@@ -37,7 +37,7 @@ export async function insertToken(
   await tx.insert(accountTokens).values({ digest, userId, purpose, ...times })
 }
 
-/** The number of tokens that the user got in the last hour: one with each mail. */
+/** Returns how many tokens the user got in the last hour. Each mail with a link has one. */
 export function countTokens(
   tx: Pick<Tx, '$count'>,
   { userId, purpose, at }: { userId: string; purpose: TokenPurpose; at: number },
@@ -46,7 +46,10 @@ export function countTokens(
   return tx.$count(accountTokens, and(isUsers, gt(accountTokens.createdAt, at - TOKEN_LIFE_MS)))
 }
 
-/** Uses up a token and returns the id of its user; undefined if it is unknown, used or expired. */
+/**
+ * Uses a token up and returns the id of its user; undefined if the token is unknown, used or
+ * expired.
+ */
 export async function useToken(tx: Tx, given: GivenToken): Promise<string | undefined> {
   const [used] = await tx
     .update(accountTokens)
@@ -56,7 +59,10 @@ export async function useToken(tx: Tx, given: GivenToken): Promise<string | unde
   return used?.userId
 }
 
-/** The user of a token that has not expired, and whether it was used; undefined without one. */
+/**
+ * Finds the user of a token that has not expired, and whether the token was used; undefined if
+ * there is no such token.
+ */
 export async function findToken(
   { store }: Pick<Base, 'store'>,
   given: GivenToken,
@@ -69,7 +75,7 @@ export async function findToken(
   return found && { userId: found.userId, isUsed: found.usedAt !== null }
 }
 
-/** Uses up all links of this purpose that were mailed to the user. */
+/** Ends all links of this purpose that were mailed to the user. */
 export async function endTokens(
   tx: Tx,
   { userId, purpose, at }: { userId: string; purpose: TokenPurpose; at: number },

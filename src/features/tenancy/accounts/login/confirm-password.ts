@@ -1,7 +1,7 @@
 /**
  * Asks a user who has logged in for the password again, before an act that only the owner of the
- * account may do. A wrong password counts as a failed login: a stolen session is no way to guess
- * the password.
+ * account may do. A wrong password counts as a failed login, so that a thief of the session cannot
+ * guess the password.
  */
 import { AppError, invalidField } from '../../../../base/errors.ts'
 import { eq } from '../../../../store/drizzle.ts'
@@ -16,15 +16,15 @@ import type { ThrottledAttempt } from './throttle.ts'
 type GuesserDeps = Pick<LoginDeps, 'store' | 'loginThrottle' | 'sessionTokens'>
 type PasswordDeps = GuesserDeps & Pick<LoginDeps, 'loginQueue'>
 
-/** The one who sends the request: the user, or a thief of the session. */
+/** Who sends the request: the user, or a thief of the session. */
 export type SessionGuesser = {
   userId: string
   /** The address of the user. */
   account: string
   network: string
-  /** The name of the wider network of the client, for the line (`login/queue.ts`). */
+  /** The name of the client's wider network, for the line of logins (`login/queue.ts`). */
   wideNetwork: string
-  /** The value of the browser's cookie. */
+  /** The value of the cookie that shows whether the browser knows the user. */
   device: string | undefined
 }
 
@@ -35,7 +35,7 @@ export type GivenPassword = SessionGuesser & {
   signal: AbortSignal
 }
 
-/** The user, whose password was right at that time: `passwordHash` is its hash. */
+/** A user whose password was right when it was checked. `passwordHash` is the hash at that time. */
 type ConfirmedUser = User & { passwordHash: string }
 
 /**
@@ -95,7 +95,7 @@ async function confirmPassword(
   return { ...user, passwordHash }
 }
 
-/** What the line of logins needs to know of a user who has logged in. */
+/** Returns what the line of logins needs to know of a logged-in user. */
 export async function placeOfUser(
   deps: Pick<GuesserDeps, 'sessionTokens'>,
   user: Pick<User, 'id' | 'passwordHash'>,

@@ -1,6 +1,7 @@
 /**
- * The token of a browser in which a user has logged in with, or chosen, the present password: it says so for
- * a year (`throttle.ts`), or until another hash is stored.
+ * The token of a browser that knows a user, because the user has logged in there with the present
+ * password, or has chosen it there (`throttle.ts`). The token is valid for a year, or until another
+ * hash of the password is stored.
  */
 import { hash, randomUUID } from 'node:crypto'
 import { DAY_MS } from '../../../../base/clock.ts'
@@ -23,7 +24,9 @@ export async function issueDevice(
   return { token: await sessionTokens.sign('device', { id, expiresAt }), expiresAt }
 }
 
-/** The id of the browser that has the token; undefined unless it knows this user. */
+/**
+ * Returns the id of the browser that has the token; undefined unless the browser knows this user.
+ */
 export async function findDevice(
   { sessionTokens }: Pick<DeviceDeps, 'sessionTokens'>,
   user: Pick<User, 'id' | 'passwordHash'> | undefined,
@@ -35,7 +38,10 @@ export async function findDevice(
   return id?.startsWith(prefixOf(user.id, passwordHash)) ? id : undefined
 }
 
-/** The salt in the hash keeps the digest from telling anything about the password. */
+/**
+ * Begins the id of a browser with a digest of the hash. The salt of the hash keeps the digest from
+ * telling anything about the password.
+ */
 function prefixOf(userId: string, passwordHash: string): string {
   return `${userId}.${hash('sha256', passwordHash, 'base64url').slice(0, DIGEST_LENGTH)}.`
 }

@@ -1,11 +1,12 @@
 /**
  * Logging in with a password, and with a code if the user has a second factor. A stranger learns
  * nothing from an answer or its time: a wrong password, an unknown address, a user of another
- * method and the sandbox's user in other modes get the same answer, and each costs one computation.
+ * method and the sandbox's user in other modes get the same answer after the same computation.
  *
- * The order: the throttle, a place in the line (some are kept for browsers that know the user), the user, the limit of the account everywhere, the
- * password, the code. The session begins in the transaction that uses the code up and sees that the
- * password is still the user's; the session of the request's cookie ends in it (session fixation).
+ * The order: the throttle, a place in the line (some are kept for browsers that know the user), the
+ * user, the limit of the account everywhere, the password, the code. One transaction uses the code
+ * up, checks that the password was not changed, and begins the session. It also ends the session of
+ * the request's cookie (session fixation).
  */
 import { eq } from '../../../../store/drizzle.ts'
 import { type LoginSession, type User, users } from '../../../../store/schema/accounts.ts'
@@ -38,12 +39,12 @@ type LoginInput = {
   password: string
   /** The code of the authenticator app, or a recovery code. */
   code: string | undefined
-  /** The name of the addresses that the client may have. */
+  /** The name of the client's network (`login/throttle.ts`). */
   network: string
-  /** The name of the wider network of the client, for the line (`login/queue.ts`). */
+  /** The name of the client's wider network, for the line of logins (`login/queue.ts`). */
   wideNetwork: string
   client: Client
-  /** The values of cookies. */
+  /** The values of the two cookies. */
   session: string | undefined
   device: string | undefined
   /** Aborts when the client is gone. */
@@ -59,11 +60,11 @@ export type LoginResult =
     }
   | { kind: 'refused' | 'code-needed' | 'code-wrong' }
 
-/** A password that was right, and what is to be checked again when the session begins. */
+/** A user whose password was right, with what is checked again when the session begins. */
 type Proven = {
   user: User
   passwordHash: string
-  /** The hash with the parameters of new ones, if the stored one has others. */
+  /** A new hash of the password, if the stored one has outdated parameters. */
   renewed: string | undefined
 }
 
@@ -81,7 +82,8 @@ export async function logIn(deps: LoginDeps, input: LoginInput): Promise<LoginRe
   try {
     const first = await tryLogIn(deps, input, attempt)
     if (first !== 'changed') return first
-    // Another login may have renewed the hash, which leaves the password as it was.
+    // The hash changed meanwhile. If another login only renewed it, the password is still right, so
+    // it is checked once more.
     const second = await tryLogIn(deps, input, attempt)
     return second === 'changed' ? fail(attempt, 'refused') : second
   } finally {
@@ -89,7 +91,10 @@ export async function logIn(deps: LoginDeps, input: LoginInput): Promise<LoginRe
   }
 }
 
-/** `changed`: the user was not as checked when the session was to begin. */
+/**
+ * Checks password and code, and begins the session. `changed`: the user's row changed between the
+ * check and the begin of the session.
+ */
 async function tryLogIn(
   deps: LoginDeps,
   input: LoginInput,
@@ -102,14 +107,18 @@ async function tryLogIn(
   if (proven === undefined) return fail(attempt, 'refused')
   const { user } = proven
   if (!hasSecondFactor(user)) return begin(deps, input, { ...proven, proof: undefined, attempt })
-  // The password alone is no success: it must not clear the failures of codes.
+  // A right password without a code is no success, because a success would clear the failures of
+  // codes.
   if (input.code === undefined) return { kind: 'code-needed' }
   const proof = readCode(deps, user, input.code)
   if (proof === undefined) return fail(attempt, 'code-wrong')
   return begin(deps, input, { ...proven, proof, attempt })
 }
 
-/** Whether the browser knows the user. Looked up only for a token that this server has signed. */
+/**
+ * Whether the browser knows the user. The user is looked up only if this server has signed the
+ * token.
+ */
 async function isKnownBrowser(
   deps: LoginDeps,
   { address, device }: Pick<LoginInput, 'address' | 'device'>,
@@ -165,7 +174,10 @@ async function begin(
   return succeed(deps, { user, passwordHash: renewed ?? passwordHash }, session)
 }
 
-/** A password or second factor that was changed meanwhile has ended all sessions; this would be another. */
+/**
+ * Whether password and second factor are still the checked ones. A change of either has ended all
+ * sessions, so no new one may begin.
+ */
 async function isUnchanged(tx: Tx, { user, passwordHash }: Proven): Promise<boolean> {
   const found = await tx
     .select({ passwordHash: users.passwordHash, confirmedAt: users.totpConfirmedAt })

@@ -1,10 +1,9 @@
 /**
- * The line of logins, and of new passwords, before argon2, which computes one password at a time
- * (`passwords/passwords.ts`). It is bounded: a request beyond is refused at once, which costs nearly
- * nothing, so a flood of logins slows down neither the other requests nor those that are in the line.
- *
- * A network has two places, so that no network fills the line. Some places are kept for browsers that know
- * the user (`device.ts`): a crowd of networks does not keep users from logging in.
+ * The line in which logins and new passwords wait for argon2, which computes one password at a time
+ * (`passwords/passwords.ts`). A request that finds the line full is refused at once, at little
+ * cost, so a flood of logins slows down neither other requests nor those in the line. A network has
+ * two places, so that no network fills the line. Some places are kept for browsers that know the
+ * user (`device.ts`), so that users can log in beside a crowd of networks.
  */
 import { AppError } from '../../../../base/errors.ts'
 import { createKeyPlaces } from '../../../../turns/key-places.ts'
@@ -31,7 +30,7 @@ export type LoginQueue = {
 const PLACES = 50
 const PLACES_OF_KNOWN = 10
 const PLACES_OF_NETWORK = 2
-/** A full line takes about this long. */
+/** When a refused request may try again: a full line takes about this long. */
 const RETRY_AFTER_SECONDS = 2
 
 export function createLoginQueue(): LoginQueue {

@@ -1,36 +1,40 @@
 /**
- * Slows down those who guess passwords and codes (THREATS S26). Failures count for their network,
- * for the account at this network, and for the account everywhere, so that a crowd of addresses
- * gets no more tries than one. The failures of each browser that knows the user (`device.ts`) count
- * by themselves there: a crowd does not lock out the user, and one with a stolen cookie of the
- * browser gets no more tries either. An account is an address, whether it has a user or not. An
- * attempt that is refused here is no failure.
+ * Slows down those who guess passwords and codes (THREATS S26). A failure counts for its network,
+ * for the account at this network, and for the account over all networks, so that a crowd of
+ * networks gets no more tries than one. Over all networks, each browser that knows the user
+ * (`device.ts`) has a count of its own. So a crowd does not lock out the user, and a thief of the
+ * browser's cookie gets no more tries either. An account is an address, whether it has a user or
+ * not. An attempt that is refused here is no failure.
  */
 import { HOUR_MS, type Now } from '../../../../base/clock.ts'
 import {
   createFailureLimit,
   createWindowLimit,
-  enter,
+  enterLimit,
   type LimitedAttempt,
 } from '../../../../work/limiter.ts'
 
-/** `network`: addresses that one client may have. `account`: the address of the user. */
+/**
+ * `network`: the name of a network, whose addresses one client may have. `account`: the address of
+ * the user.
+ */
 type Guesser = { network: string; account: string }
 
 export type LoginThrottle = {
   /**
-   * Begins an attempt. Its `end` must be called; an attempt that was called neither a success nor a
-   * failure by then counts as neither.
+   * Begins an attempt. Its `end` must be called. An attempt that ends without `succeeded` or
+   * `failed` counts as neither.
    * @throws AppError RATE_LIMIT_EXCEEDED
    */
   begin(guesser: Guesser): ThrottledAttempt
-  /** How many networks and accounts are remembered. */
+  /** Returns how many networks and accounts are in memory. */
   size(): number
 }
 
 export type ThrottledAttempt = {
   /**
-   * Applies the limit over all networks too, once. `device`: the id of the browser, if it knows the user.
+   * Also applies the limit over all networks; a second call does nothing. `device`: the id of the
+   * browser, if the browser knows the user.
    * @throws AppError RATE_LIMIT_EXCEEDED
    */
   limitEverywhere(device: string | undefined): void
@@ -51,21 +55,22 @@ export function createLoginThrottle(now: Now): LoginThrottle {
 
   return {
     begin({ network, account }) {
-      const ofNetwork = enter(networks, network, REFUSAL)
+      const ofNetwork = enterLimit(networks, network, REFUSAL)
       const others: LimitedAttempt[] = []
       let isOpen = true
       let isLimitedEverywhere = false
       const close = (outcome: keyof LimitedAttempt): void => {
         if (!isOpen) return
         isOpen = false
-        // Otherwise a guesser with an account of their own could clear the count of the network.
+        // A success does not clear the count of the network, because a guesser could clear it by a
+        // login to an account of their own.
         if (outcome === 'cleared') ofNetwork.abandoned()
         else ofNetwork[outcome]()
         for (const other of others) other[outcome]()
       }
       const end = () => close('abandoned')
       try {
-        others.push(enter(accounts, `${account} ${network}`, REFUSAL))
+        others.push(enterLimit(accounts, `${account} ${network}`, REFUSAL))
       } catch (error) {
         end()
         throw error
@@ -74,7 +79,7 @@ export function createLoginThrottle(now: Now): LoginThrottle {
         limitEverywhere(device) {
           if (isLimitedEverywhere) return
           const key = device === undefined ? account : `device ${device}`
-          others.push(enter(everywhere, key, REFUSAL))
+          others.push(enterLimit(everywhere, key, REFUSAL))
           isLimitedEverywhere = true
         },
         failed: () => close('counted'),

@@ -1,4 +1,4 @@
-/** Rows of members, as the verbs of this folder read and write them. */
+/** Loads and inserts rows of members, for the other files of this folder. */
 import { AppError, notFound } from '../../../../base/errors.ts'
 import type { MemberRecord } from '../../../../records/member.ts'
 import { and, eq } from '../../../../store/drizzle.ts'

@@ -1,6 +1,6 @@
 /**
- * Checks a role in the transaction that needs it: a role that ended a moment ago, after the request was
- * admitted, has no effect any more.
+ * Checks a role in the transaction that needs the role, because the role may have ended after the
+ * request was admitted.
  */
 import { AppError, notFound } from '../../../../base/errors.ts'
 import { and, eq, isNull } from '../../../../store/drizzle.ts'
@@ -60,7 +60,7 @@ export function roleTooLow(): AppError {
   })
 }
 
-/** The same for a project that does not exist. */
+/** The error for a missing project. */
 export function noProject(id: string | undefined): AppError {
   return notFound('project', id ?? '', 'You have no project with this id.')
 }

@@ -16,19 +16,22 @@ import { LoginFailure } from './login-failure.ts'
 import type { OauthAttempt, ProviderName } from './provider.ts'
 
 type LoginAttempts = {
-  /** A new attempt, and the value of its cookie. */
+  /** Begins an attempt, and returns it with the value of its cookie. */
   begin(provider: ProviderName): Promise<{ attempt: OauthAttempt; cookie: string }>
-  /** The attempt that an answer with this state belongs to. @throws LoginFailure */
+  /** Returns the attempt to which an answer of the provider belongs. @throws LoginFailure */
   take(provider: ProviderName, answer: ProviderAnswer): Promise<OauthAttempt>
 }
 
-/** The cookie of the browser, and the states in its request. */
+/** `cookie`: the cookie that came with the answer. `states`: the values of `state` in its query. */
 type ProviderAnswer = { cookie: string | undefined; states: readonly string[] }
 
 export const ATTEMPT_MS = 10 * MINUTE_MS
-/** Oldest entries are dropped first. A dropped attempt's code can be used only once at the provider. */
+/**
+ * The most states that are remembered. The oldest ones are dropped first, which is safe: the
+ * provider accepts the code of an attempt only once.
+ */
 const MAX_USED = 10_000
-/** Longer texts are no cookies of ours. */
+/** The most characters of a cookie; a longer text is not one of ours. */
 const MAX_LENGTH = 1_000
 
 const shape = z.object({ state: z.string(), nonce: z.string(), verifier: z.string() })
@@ -41,7 +44,7 @@ export function createLoginAttempts({
   now: Now
 }): LoginAttempts {
   const keys = keyring.keys('provider-logins')
-  /** The states of answers that came, with the end of their time. */
+  /** The states that were used, each with the instant at which its attempt expires. */
   const used = new Map<string, number>()
 
   function use(state: string): boolean {

@@ -15,7 +15,7 @@ import {
   redeemCode,
 } from './relying-party.ts'
 
-/** The issuer is that of the answers' `iss` (RFC 9207). */
+/** `issuer`: the value of `iss` in answers (RFC 9207). */
 export type GithubEndpoints = {
   issuer: string
   authorize: string

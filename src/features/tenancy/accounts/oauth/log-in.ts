@@ -1,12 +1,12 @@
 /**
- * The end of a login with a provider: a session of the user that issuer and subject name, or of a
- * new one. The second factor does not apply: it belongs to passwords, and providers have their own.
+ * The last step of a login with a provider. The session is for the user that issuer and subject
+ * name; at the first login this is a new user. The second factor does not apply, because it belongs
+ * to passwords, and providers have their own.
  *
- * A new user signs up at the first login. The provider's address counts only then, and only if the
- * provider calls the address verified. A login never leads to an account that has the same address:
- * the owner of the address at the provider may be another person than the user of the account, and
- * an account has one way to log in. Later changes of the address at the provider change nothing
- * here.
+ * The provider's address counts only at the first login, and only if the provider calls it
+ * verified. A login never leads to an account that merely has the same address: the owner of the
+ * address at the provider may be another person, and an account has one way to log in. Later
+ * changes of the address at the provider change nothing here.
  */
 import { AppError } from '../../../../base/errors.ts'
 import { type ParsedAddress, parseAddress } from '../../../../formats/address/address.ts'
@@ -39,7 +39,7 @@ type Login = {
   provider: IdentityProvider
   user: ProviderUser
   client: Client
-  /** The cookie of the session that the browser has; it ends. */
+  /** The cookie of the browser's present session, which ends. */
   presented: string | undefined
   /** The language of a new user. */
   language: string
@@ -49,7 +49,7 @@ type SignUpDeps = Pick<Base, 'config' | 'now'>
 
 type ReadDeps = AddressFaultDeps & Pick<Base, 'store' | 'disk'>
 
-/** A provider's user who may become one of ours. */
+/** A user of a provider who may get an account here. */
 type NewAccount = Pick<ProviderUser, 'issuer' | 'subject'> & {
   address: string
   provider: Pick<IdentityProvider, 'method' | 'allowsSignup'>
@@ -93,7 +93,7 @@ async function signUpNew(
   throw new LoginFailure('expired', 'the user was deleted during the login')
 }
 
-/** @throws LoginFailure; AppError INSUFFICIENT_STORAGE */
+/** Reads the new account from the provider. @throws LoginFailure; AppError INSUFFICIENT_STORAGE */
 async function readAccount(
   deps: ReadDeps,
   input: { provider: IdentityProvider; user: ProviderUser; language: string },
@@ -107,8 +107,8 @@ async function readAccount(
   if (deps.disk.isLow()) {
     throw new AppError('INSUFFICIENT_STORAGE', 'No account can be made at the moment.')
   }
-  // An address with an account is left to the transaction: the account may be this user's, made a
-  // moment ago.
+  // The transaction decides about an address that has an account: the account may be this user's,
+  // made a moment ago.
   const isTaken = (await findUserId(deps.store.read, parsed.address)) !== undefined
   if (!isTaken) await refuseFaulty(deps, parsed)
   const { issuer, subject } = user
@@ -132,7 +132,10 @@ async function signUp(deps: SignUpDeps, tx: Tx, account: NewAccount): Promise<st
   return userId
 }
 
-/** @throws LoginFailure address_refused, or other when DNS gives no answer */
+/**
+ * Refuses addresses that new accounts may not have.
+ * @throws LoginFailure address_refused, or other when DNS gives no answer
+ */
 async function refuseFaulty(deps: ReadDeps, address: ParsedAddress): Promise<void> {
   const fault = await findAddressFault(deps, address).catch((error) => {
     if (error instanceof AppError) throw new LoginFailure('other', error.message)

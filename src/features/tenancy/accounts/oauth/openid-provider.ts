@@ -27,15 +27,15 @@ import {
 type OpenidOptions = Pick<IdentityProvider, 'name' | 'label' | 'method' | 'allowsSignup'> & {
   issuer: string
   client: OAuthClient
-  /** Whether addresses count that the provider does not call verified. */
+  /** Whether an address counts even if the provider does not call it verified. */
   trustsAddresses: boolean
   callback: URL
 }
 
 const SCOPE = 'openid email'
-/** The endpoints that a login needs. */
+/** The endpoints of the provider that a login needs. */
 const ENDPOINTS = ['authorization_endpoint', 'token_endpoint', 'jwks_uri'] as const
-/** OpenID Connect Core, section 2. */
+/** The most characters of a subject (OpenID Connect Core, section 2). */
 const MAX_SUBJECT = 255
 
 const FRESH_MS = HOUR_MS
@@ -116,7 +116,7 @@ export function createDiscovery<T>(load: () => Promise<T>, now: Now): () => Prom
   }
 }
 
-/** The discovered state serves for an hour, so endpoints that cannot be used must not be kept. */
+/** Refuses endpoints that cannot be used, because the discovered state is kept for an hour. */
 function checkEndpoint(name: string, url: unknown): void {
   if (typeof url !== 'string' || !URL.canParse(url)) {
     throw new LoginFailure('provider_error', `the discovered ${name} is no URL`)
@@ -140,7 +140,8 @@ function toUser(party: RelyingParty, tokens: Tokens, trustsAddresses: boolean): 
     withProvider(async () => {
       const inToken = trusted(claims)
       if (inToken.isVerified || !hasUserInfo(party)) return inToken
-      // Address and verification come from one source: a mixture would say what neither does.
+      // The address and its verification must come from one source: a mixture would say what
+      // neither source says.
       const found = trusted(await fetchUserInfo(party.config, tokens.access_token, subject))
       return found.address === null ? inToken : found
     })
@@ -151,7 +152,7 @@ function hasUserInfo({ config }: RelyingParty): boolean {
   return config.serverMetadata().userinfo_endpoint !== undefined
 }
 
-/** Some providers write the boolean as a text. */
+/** Reads the address and whether it is verified; some providers write the boolean as a text. */
 function addressOf(source: object): ClaimedAddress {
   const address: unknown = Reflect.get(source, 'email')
   const isVerified: unknown = Reflect.get(source, 'email_verified')

@@ -12,13 +12,13 @@ import { oneLine } from '../../../../formats/one-line.ts'
 import { LoginFailure } from './login-failure.ts'
 import { ProviderUnreachable } from './provider-fetch.ts'
 
-/** Characters of a text that the provider wrote. */
+/** The most characters of a text that the provider wrote. */
 const MAX_TEXT = 200
 const MAX_CAUSES = 4
-/** Errors in an answer that mean that the user does not want to log in. */
+/** The errors in an answer after which the user has refused to log in. */
 const REFUSED_BY_USER = new Set(['access_denied', 'user_cancelled_login', 'consent_required'])
 
-/** Errors of the library below openid-client, which some of its functions pass on. */
+/** The names of errors of the library below openid-client, some of which come through unchanged. */
 const UNWRAPPED = new Set(['OperationProcessingError', 'UnsupportedOperationError'])
 
 /** Runs `act`; what openid-client throws becomes a LoginFailure. @throws LoginFailure */
@@ -30,7 +30,7 @@ export async function withProvider<T>(act: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Other errors than those of a provider are returned as they are. */
+/** Turns errors of a provider into login failures, and returns all other errors unchanged. */
 function toLoginFailure(error: unknown): unknown {
   if (error instanceof AuthorizationResponseError) {
     const isDenied = REFUSED_BY_USER.has(error.error)
@@ -40,7 +40,7 @@ function toLoginFailure(error: unknown): unknown {
   return new LoginFailure('provider_error', describe(error))
 }
 
-/** Whether the provider does not take the client's credentials in the way they were sent. */
+/** Whether the provider refuses the way in which the client sent its credentials. */
 export function isClientRefused(error: unknown): boolean {
   if (error instanceof WWWAuthenticateChallengeError) return true
   return error instanceof ResponseBodyError && error.error === 'invalid_client'
@@ -53,7 +53,7 @@ function isOfProvider(error: unknown): error is Error {
     error instanceof WWWAuthenticateChallengeError ||
     error instanceof ProviderUnreachable ||
     (error instanceof Error && UNWRAPPED.has(error.name)) ||
-    // openid-client throws these for URLs and claims of the wrong type.
+    // openid-client throws such errors for URLs and claims of the wrong type.
     (error instanceof TypeError && 'code' in error)
   )
 }
@@ -62,7 +62,7 @@ function describe(error: Error): string {
   const parts: string[] = []
   let current: unknown = error
   for (let depth = 0; depth < MAX_CAUSES && current instanceof Error; depth += 1) {
-    // The message of a syntax error quotes the response.
+    // The message of a syntax error is left out, because it quotes the response.
     if (current instanceof SyntaxError) break
     parts.push(current.message, ...details(current))
     current = current.cause
@@ -79,7 +79,10 @@ function details(error: Error): string[] {
   return []
 }
 
-/** The innermost cause is no error: a response, or an object with what was compared. */
+/**
+ * Returns texts of the innermost cause, which is no error but a response, or an object with the
+ * compared values.
+ */
 function detailsOfCause(cause: unknown): string[] {
   if (cause instanceof Response) return [`status ${cause.status}`]
   if (typeof cause !== 'object' || cause === null) return []

@@ -22,7 +22,7 @@ export class ProviderUnreachable extends Error {
 }
 
 const TIMEOUT_MS = 10 * SECOND_MS
-/** Key sets and lists of addresses have some thousand octets. */
+/** The most bytes of a response; key sets and lists of addresses have some thousand. */
 const MAX_BODY_BYTES = 256 * 1024
 const MAX_IDLE = 4
 const NULL_BODY = new Set([204, 205, 304])
@@ -72,7 +72,10 @@ export function createProviderFetch({
   }
 }
 
-/** Whether a URL leads to this machine by http. All other http would be in clear text on a network. */
+/**
+ * Whether a URL is http to this machine. To any other machine, http would be in clear text on a
+ * network.
+ */
 export function isLocal(url: string): boolean {
   const { protocol, hostname } = new URL(url)
   return protocol === 'http:' && isLoopbackHost(hostname.replace(/^\[|\]$/g, ''))

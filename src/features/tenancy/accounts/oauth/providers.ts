@@ -14,7 +14,7 @@ export type IdentityProviders = {
   stop(): void
 }
 
-/** Where the providers with fixed addresses are. */
+/** The addresses of Google and GitHub. */
 export type ProviderSites = { googleIssuer: string; github: GithubEndpoints }
 
 const SITES: ProviderSites = { googleIssuer: 'https://accounts.google.com', github: GITHUB }

@@ -37,7 +37,7 @@ type PartyDeps = { client: OAuthClient; fetch: CustomFetch; callback: URL }
 
 type SecretAuth = {
   apply: ClientAuth
-  /** Takes the other way from now on; false if the provider knows one only. */
+  /** Chooses the other way from now on; false if the provider supports only one. */
   change(): boolean
 }
 
@@ -58,7 +58,10 @@ export function createRelyingParty(
   return { config, auth, callback }
 }
 
-/** @throws LoginFailure; any error of openid-client */
+/**
+ * Returns the URL at which the browser logs in.
+ * @throws LoginFailure; any error of openid-client
+ */
 export async function authorizationUrlOf(
   { config, callback }: RelyingParty,
   attempt: OauthAttempt,
@@ -105,7 +108,10 @@ export async function redeemCode(
   }
 }
 
-/** `supported`: the provider's `token_endpoint_auth_methods_supported`. */
+/**
+ * Makes the authentication at the token endpoint. `supported`: the provider's
+ * `token_endpoint_auth_methods_supported`.
+ */
 function createSecretAuth(
   clientSecret: string,
   supported: readonly string[] | undefined,

@@ -15,15 +15,16 @@ const SALT_BYTES = 16
 const HASH_BYTES = 32
 const RANDOM_BYTES = 15
 /**
- * `memory` in KiB. OWASP lists these parameters as equal to 19 MiB and 2 passes, which take twice as long
- * here: the system maps and clears blocks of that size anew for each computation.
+ * The parameters of argon2id; `memory` is in KiB. OWASP rates them as equal to 19 MiB and 2 passes.
+ * These would take twice as long here, because the system maps and clears blocks of that size anew
+ * for each computation.
  */
 const COST: Cost = { memory: 7_168, passes: 5, parallelism: 1 }
 const PHC = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/
 
 /**
- * The end of the last computation. This is module state because the process has one pool of four
- * threads, which argon2 shares with signing and files: one computation at a time in the process.
+ * The end of the last computation. The process makes one computation at a time, because it has one
+ * pool of four threads, which argon2 shares with signing and files. So this is state of the module.
  */
 let lastComputation: Promise<unknown> = Promise.resolve()
 
@@ -46,7 +47,7 @@ export function checkPassword(password: string): void {
   }
 }
 
-/** `signal`: as for `isPassword`. */
+/** Hashes a password. `signal`: as for `isPassword`. */
 export async function hashPassword(password: string, signal?: AbortSignal): Promise<string> {
   const salt = randomBytes(SALT_BYTES)
   const hash = await compute(password, { salt, cost: COST, length: HASH_BYTES, signal })
@@ -55,9 +56,9 @@ export async function hashPassword(password: string, signal?: AbortSignal): Prom
 }
 
 /**
- * Checks a password against its hash. Without a hash the computation takes place all the same, so that
- * the time of the answer does not show whether there is one. A check whose `signal` aborts before its turn
- * rejects with the reason of the signal and computes nothing.
+ * Checks a password against its hash. Without a hash the computation takes place too, so that the
+ * time of the answer does not show whether there is a hash. If `signal` aborts before the turn of
+ * the check, the check computes nothing and rejects with the reason of the signal.
  * @throws TypeError when `stored` is not an argon2id hash
  */
 export async function isPassword(
@@ -70,7 +71,7 @@ export async function isPassword(
   return timingSafeEqual(given, hash) && stored !== null
 }
 
-/** Whether the hash was made with other parameters than those of new hashes. */
+/** Whether the hash has other parameters than new hashes. */
 export function isOutdated(stored: string): boolean {
   const { cost } = parseHash(stored)
   return (
@@ -93,7 +94,7 @@ function parseHash(stored: string): Hash {
   return { cost, salt: Buffer.from(salt, 'base64'), hash: Buffer.from(hash, 'base64') }
 }
 
-/** Random bytes in place of a hash: no known password has this hash. */
+/** Makes a hash of random bytes for users without one. No known password has this hash. */
 function standIn(): Hash {
   return { cost: COST, salt: randomBytes(SALT_BYTES), hash: randomBytes(HASH_BYTES) }
 }
@@ -101,8 +102,8 @@ function standIn(): Hash {
 type Computation = { salt: Buffer; cost: Cost; length: number; signal?: AbortSignal | undefined }
 
 function compute(password: string, { salt, cost, length, signal }: Computation): Promise<Buffer> {
-  // No valid password is longer than this slice. Normalising takes the square of the time for some
-  // texts (`nfc.ts`).
+  // Cuts the text just beyond the longest valid password, because normalising some texts takes time
+  // in proportion to the square of their length (`nfc.ts`).
   const message = password.slice(0, MAX_PASSWORD_LENGTH + 1).normalize('NFC')
   const computation = lastComputation.then(() => {
     signal?.throwIfAborted()
@@ -117,7 +118,7 @@ function compute(password: string, { salt, cost, length, signal }: Computation):
   return computation
 }
 
-/** Base64 without padding, as in the PHC format. */
+/** Encodes as base64 without padding, as in the PHC format. */
 function encode(bytes: Buffer): string {
   return bytes.toString('base64').replace(/={1,2}$/, '')
 }

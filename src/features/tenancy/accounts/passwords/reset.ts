@@ -26,8 +26,8 @@ type ResetDeps = Pick<Base, 'store' | 'config' | 'now'> & {
 const PURPOSE = 'reset-password'
 
 /**
- * Asks for a mail to any address; whether it has an account is looked up later. Beyond the limits nothing
- * is sent, and nobody is told.
+ * Requests a mail to any address. Whether the address has an account is looked up later. Beyond the
+ * limits no mail is sent, and the answer is the same.
  */
 export async function requestPasswordReset(
   { store, config, jobNotifier, now }: Pick<Base, 'store' | 'config' | 'jobNotifier' | 'now'>,
@@ -40,7 +40,10 @@ export async function requestPasswordReset(
   })
 }
 
-/** The address of the account that a link is for; undefined if the link does not work any more. */
+/**
+ * Finds the address of the account that a link belongs to; undefined if the link does not work any
+ * more.
+ */
 export async function findReset(
   { store, now }: Pick<Base, 'store' | 'now'>,
   token: string,
@@ -55,9 +58,9 @@ export async function findReset(
 }
 
 /**
- * Returns the cookie of the browser.
- * @throws AppError BAD_REQUEST for a token that is unknown, used or expired; VALIDATION_ERROR (password);
- *   EXTERNAL_SERVICE_ERROR when too many passwords wait
+ * Sets the new password and returns the cookie of the browser.
+ * @throws AppError BAD_REQUEST for a token that is unknown, used or expired; VALIDATION_ERROR
+ *   (password); EXTERNAL_SERVICE_ERROR when too many passwords wait
  */
 export async function resetPassword(
   deps: ResetDeps,

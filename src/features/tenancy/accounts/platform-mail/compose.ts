@@ -13,7 +13,7 @@ export type MailTexts = Texts['mail']
 /** `language`: the language of the texts. */
 export type ComposedMail = { language: Language; subject: string; text: string; html: string }
 
-/** What a mail says: a paragraph, and a link if its reader has to act. */
+/** The content of a mail: a paragraph, and a link if the reader has to act. */
 type Message = {
   subject: string
   text: string
@@ -21,7 +21,7 @@ type Message = {
   link?: { url: string; button: string; life: string }
 }
 
-/** `language`: the language of the texts. */
+/** Makes the content of a mail. `language`: the language of `texts`. */
 export type ToMessage = (texts: MailTexts, language: Language) => Message
 
 type Composing = {

@@ -1,7 +1,7 @@
 /**
- * Asks for mail to users. The request becomes a job in the transaction of what it reports, so the mail
- * is written if and only if that commits. Links get their tokens when the mail is written: no job holds
- * one.
+ * Requests mail to users. The request is a job in the transaction of the change that the mail
+ * reports, so the mail is written if and only if the change commits. The tokens of links are made
+ * when the mail is written, so no job holds a token.
  */
 import { hash } from 'node:crypto'
 import { and, inArray, sql } from '../../../../store/drizzle.ts'
@@ -12,19 +12,25 @@ import { enqueueJob } from '../../../../work/jobs/enqueue.ts'
 import type { UsageNotice } from '../../../ground/base.ts'
 
 export type PlatformMail =
-  /** `place`: among the mails that wait for this user; 0 if absent. One mail waits in each place. */
+  /**
+   * `place`: a number that distinguishes the mails that wait for this user; 0 if absent. One mail
+   * waits in each place.
+   */
   | { kind: 'verify-email'; userId: string; place?: number }
   /**
-   * For any address, so that the time of an answer does not show whether it has an account. One mail
-   * waits for each address.
+   * A mail to any address. Whether the address has an account is looked up later, so that the time
+   * of an answer does not show it. One mail waits for each address.
    */
   | { kind: 'reset-password'; address: string }
   | { kind: 'invitation'; invitationId: string }
-  /** To all members. */
+  /** A mail to all members of the project. */
   | { kind: 'project-disabled'; projectId: string }
-  /** To all members. `domain` in A-labels. */
+  /** A mail to all members of the project. `domain`: in A-labels. */
   | { kind: 'domain-lost'; projectId: string; domain: string }
-  /** To all members: their project has reached a mark of a limit of its emails in a month. */
+  /**
+   * A mail to all members of the project, which has reached 80% or 100% of a limit of emails in a
+   * month.
+   */
   | ({ kind: 'usage-limit' } & UsageNotice)
 
 export const PLATFORM_MAIL_KIND = 'platform-mail'
@@ -39,9 +45,9 @@ export async function enqueuePlatformMail(tx: Tx, mail: PlatformMail, at: number
 const isWritten = sql<number>`exists (select 1 from job_progress where job_id = jobs.id)`
 
 /**
- * Finds the places below `places` that no job of the user has, and how many of the user's mails are
- * not written yet. A mail that is written but whose job has not ended yet is not counted, because
- * its token counts already.
+ * Finds which of the places below `places` are free, because no job of the user has them, and how
+ * many mails of the user are not written yet. A written mail whose job has not ended does not
+ * count, because its token counts already.
  */
 export async function findPlaces(
   tx: Tx,

@@ -1,6 +1,6 @@
 /**
- * Plans the mail that has a link: verification, reset, invitation. A plan is undefined when the mail has
- * become pointless; its token is stored with the mail.
+ * Plans the mails with a link: verification, reset, invitation. The token is stored together with
+ * the mail. A plan is undefined when the mail has become pointless.
  */
 import { and, eq, isNull } from '../../../../store/drizzle.ts'
 import { invitations, projects, users } from '../../../../store/schema/accounts.ts'
@@ -11,7 +11,7 @@ import type { MailTexts } from './compose.ts'
 import { type PlanDeps, type PlannedWork, planOne } from './plan.ts'
 import type { UsableSender } from './sender.ts'
 
-/** Reset mails to one user in an hour. */
+/** The most reset mails to one user in an hour. */
 const MAX_RESETS_PER_HOUR = 3
 
 export async function planVerification(
@@ -36,7 +36,7 @@ export async function planVerification(
   }
 }
 
-/** Plans the mail of a reset, only for an account with a password. */
+/** Plans the mail of a reset, if the account has a password. */
 export async function planReset(
   deps: PlanDeps,
   sender: UsableSender,
@@ -93,7 +93,10 @@ export async function planInvitation(
   }
 }
 
-/** The invitation is in the language of the invited person's account, else of the inviter's. */
+/**
+ * Finds the invitation of a mail. Its language is that of the invited person's account, or of the
+ * inviter if there is none.
+ */
 async function findInvitation(
   { store, now }: Pick<PlanDeps, 'store' | 'now'>,
   id: string,

@@ -16,34 +16,39 @@ import type { UsableSender } from './sender.ts'
 
 export type PlanDeps = AcceptDeps & Pick<Base, 'store' | 'directory' | 'now'>
 
-/** Mail that can be written in a transaction. */
+/** A mail that can be written in a transaction. */
 export type PlannedMail = EmailPlan
 
-/** The mail of a job, and the rows that are written with it; nothing is written if `prepare` gives false. */
+/**
+ * The mails of a job. `prepare` writes further rows in the same transaction; if it returns false,
+ * nothing is written.
+ */
 export type PlannedWork = { plans: PlannedMail[]; prepare?(tx: Tx): Promise<boolean> }
 
 type Letter = {
   recipient: ParsedAddress
   mail: ComposedMail
-  /** Whether the recipient asked for it, so that a complaint about other mail does not stop it. */
+  /**
+   * Whether the recipient asked for the mail. If so, a complaint about other mail does not stop it.
+   */
   isAskedFor: boolean
 }
 
 type NewMail = {
   to: Pick<User, 'address' | 'language'>
   isAskedFor: boolean
-  /** Makes the message; the URL of its link is a path of this server. */
+  /** Makes the content; the URL of its link is a path on this server. */
   toMessage: ToMessage
 }
 
 /**
- * The content is nothing but placeholders: values are never parsed as templates, and contain no link
- * that would be rewritten.
+ * The content has only placeholders, because their values are not parsed as templates and their
+ * links are not rewritten.
  */
 const CONTENT = { subject: '{{ subject }}', body: '{{ html }}', text: '{{ text }}' }
 
 /**
- * Plans a mail to one user; no mail if the stored text is no longer a valid address.
+ * Plans a mail to one user; no mail if the stored address is no longer valid.
  * @throws AppError FORBIDDEN when the sender's domain is no longer verified
  */
 export async function planOne(
@@ -79,7 +84,8 @@ async function planMail(
       project,
       request: {
         ...{ to: [{ address: recipient, name: null }], from, tracking: false, ...CONTENT },
-        // Programs that answer for people who are away do not answer this (RFC 3834).
+        // Keeps automatic replies away: programs that answer for absent people do not answer this
+        // (RFC 3834).
         headers: { 'Auto-Submitted': 'auto-generated' },
       },
       origin: {
@@ -90,6 +96,6 @@ async function planMail(
     },
     deps.now(),
   )
-  // The values serve this mail only: the contact keeps none of them.
+  // The variables serve this mail only; the contact stores none of them.
   return { ...plan, data: { variables: { ...variables, locale }, changes: {} } }
 }

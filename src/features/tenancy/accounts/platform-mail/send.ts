@@ -1,8 +1,8 @@
 /**
  * Writes the mail that a job asks for. The mail, the token in its link and the mark that the job is
- * done share one transaction, so that a job which runs twice writes its mail once. Mail that has
- * become pointless is left out: the address is verified, the invitation is revoked, the project
- * works again.
+ * done share one transaction, so that a job which runs twice writes its mail once. A mail that has
+ * become pointless is not sent: because the address is verified, the invitation is revoked, or the
+ * project works again.
  *
  * Notices go to all members of a project, each in the member's language. A member whose address is
  * not proven gets none: the address may belong to a stranger.
@@ -29,7 +29,7 @@ type SendDeps = PlanDeps & Pick<Base, 'health'>
 
 type Job = Pick<RunningJob, 'id' | 'leaseId' | 'signal' | 'payload'>
 
-/** @throws Error when the mail project cannot send at the moment */
+/** Writes the mail of a job. @throws Error when the mail project cannot send at the moment */
 export async function sendPlatformMail(deps: SendDeps, job: Job): Promise<void> {
   if ((await loadProgress(deps.store.read, job.id)) !== undefined) return
   const sender = await findPlatformSender(deps)
@@ -45,7 +45,7 @@ export async function sendPlatformMail(deps: SendDeps, job: Job): Promise<void> 
   await deps.store.write(write, { heavyFor: sender.project.id })
 }
 
-/** Undefined if the mail has become pointless. */
+/** Plans the mail of a job; undefined if the mail has become pointless. */
 function plan(
   deps: SendDeps,
   sender: UsableSender,
@@ -101,7 +101,10 @@ async function planDomainLost(
   })
 }
 
-/** Undefined after the end of the month: its limits have no effect any more. */
+/**
+ * Plans the notice about a limit; undefined after the end of the month, when the limit has no
+ * effect any more.
+ */
 async function planUsageLimit(
   deps: PlanDeps,
   sender: UsableSender,
@@ -124,7 +127,7 @@ async function planUsageLimit(
   })
 }
 
-/** Sentences of Chinese and Japanese have no space between them. */
+/** Joins two sentences. In Chinese and Japanese there is no space between sentences. */
 function joinSentences(first: string, second: string): string {
   return first.endsWith('。') ? first + second : `${first} ${second}`
 }

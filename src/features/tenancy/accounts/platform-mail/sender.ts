@@ -31,7 +31,7 @@ type SenderDeps = Pick<Base, 'store' | 'directory' | 'config'>
 const DEFAULT_NAME = 'Pillarbox'
 const DEFAULT_LOCAL_PART = 'accounts'
 
-/** Undefined if the server sends no mail to its users. */
+/** Finds the project that sends mail to users; undefined if the server sends none. */
 export async function findMailProjectId(
   { config: { accounts, delivery } }: Pick<Base, 'config'>,
   queries: Pick<Tx, 'select'>,
@@ -52,7 +52,7 @@ export async function needsVerification(
   return !isProven(user) && (await findMailProjectId(deps, deps.store.read)) !== undefined
 }
 
-/** Finds the sender as of now, and tells `/health` if mail cannot be sent although it should be. */
+/** Finds the sender, and reports to `/health` if there should be one but cannot. */
 export async function findPlatformSender(
   deps: SenderDeps & Pick<Base, 'health'>,
 ): Promise<PlatformSender> {
@@ -61,7 +61,7 @@ export async function findPlatformSender(
   return sender
 }
 
-/** As `findPlatformSender`, without a word to `/health`. */
+/** Finds the sender like `findPlatformSender`, without a report to `/health`. */
 export async function judgeSender(deps: SenderDeps): Promise<PlatformSender> {
   const projectId = await findMailProjectId(deps, deps.store.read)
   if (projectId === undefined) return { kind: 'none' }

@@ -13,9 +13,9 @@ import { enqueuePlatformMail } from '../platform-mail/enqueue.ts'
 type Deps = Pick<Base, 'directory'>
 
 /**
- * Disables a project and tells its members. A project that is disabled already only gets the new
- * reason. A project that is being reset is closed without a reason; the first reason disables it
- * and is told to its members. Returns whether the project was enabled.
+ * Disables a project and tells its members. A disabled project only gets the new reason. A project
+ * that is being reset is closed without a reason; its first reason disables it and is told to its
+ * members. Returns whether the project was enabled.
  */
 export async function disableProject(
   { directory }: Deps,

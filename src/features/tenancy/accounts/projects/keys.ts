@@ -7,7 +7,7 @@ import { digestSecret } from '../../../ground/directory.ts'
 
 export type ProjectKeys = {
   publicKey: string
-  /** Shown once, never stored. */
+  /** The secret key, which is shown once and never stored. */
   secretKey: string
 }
 

@@ -8,10 +8,13 @@ import { invalidField, tooLongText } from '../../../../base/errors.ts'
 import { normalize } from '../../../../base/nfc.ts'
 import { MAX_NAME_LENGTH } from '../../../../records/limits.ts'
 
-/** Control, format and unassigned characters, blanks other than the space, and the like. */
+/**
+ * Characters that cannot be seen: control, format and unassigned characters, all blanks but the
+ * space, and the like.
+ */
 const INVISIBLE = /[\p{C}\p{Default_Ignorable_Code_Point}\u2800]|(?! )\p{Z}/u
 
-/** Scripts with letters that look like letters of another script in the list. */
+/** Scripts of which some letters look like letters of another script in this list. */
 const LOOKALIKE_SCRIPTS = [
   'Latin',
   'Greek',
@@ -22,7 +25,7 @@ const LOOKALIKE_SCRIPTS = [
   'Lisu',
 ].map((script) => new RegExp(`\\p{Script=${script}}`, 'u'))
 
-/** The name as it is stored: trimmed, NFC. @throws AppError VALIDATION_ERROR */
+/** Returns the name as it is stored: trimmed, NFC. @throws AppError VALIDATION_ERROR */
 export function readProjectName(text: string): string {
   const name = normalize(text.trim())
   if (name === '') throw invalidField('name', 'too_small', 'Must not be empty')
@@ -38,10 +41,7 @@ export function readProjectName(text: string): string {
   return name
 }
 
-/**
- * Whether the name has compatibility forms of letters or digits: full width, mathematical,
- * ligatures.
- */
+/** Whether the name has variants of letters or digits: full width, mathematical, ligatures. */
 function hasCompatibilityForm(name: string): boolean {
   const letters = name.match(/[\p{L}\p{Nd}\p{Nl}]/gu) ?? []
   return letters.some((letter) => normalize(letter, 'NFKC') !== letter)

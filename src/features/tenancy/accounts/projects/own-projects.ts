@@ -2,9 +2,10 @@
  * The projects of a user who has logged in: listing and creating them, and changing their settings and keys as
  * owner or admin.
  *
- * A user may own (`accounts.max_projects_per_user`) and create in an hour only so many projects: a project
- * costs nothing, so without these limits a user could exceed every limit of a project with more projects.
- * Operators, and whoever can run commands, are exempt. A user who owns more projects already keeps them.
+ * The number of projects that a user owns (`accounts.max_projects_per_user`) and creates in an hour
+ * is limited. A project costs nothing, so a user with enough projects could otherwise exceed every
+ * limit of a project. Operators, and whoever can run commands, are exempt. A user who owns more
+ * projects already keeps them.
  */
 import { formatInstant, formatOptionalInstant, type Now } from '../../../../base/clock.ts'
 import { AppError } from '../../../../base/errors.ts'
@@ -23,14 +24,14 @@ import { makeKeys, maskSecret } from './keys.ts'
 import { readProjectName } from './name.ts'
 import { insertProject, type ProjectSettings, readSettings, replaceKeys } from './projects.ts'
 
-/** `limit`: of the projects that a user creates in an hour. */
+/** `limit`: the limit on projects that a user creates in an hour. */
 type CreateDeps = Pick<Base, 'store' | 'config' | 'now'> & { limit: HourlyLimit }
 
 type ChangeDeps = Pick<Base, 'store' | 'directory' | 'now'>
 
 const PROJECTS_PER_HOUR = 5
 
-/** All projects of a user. Newest first. */
+/** Lists all projects of a user, newest first. */
 export async function listOwnProjects(
   { store }: Pick<Base, 'store'>,
   userId: string,
@@ -44,7 +45,7 @@ export async function listOwnProjects(
   return rows.map(({ project, role }) => toProjectRecord(project, role))
 }
 
-/** The newest projects of a user, at most `limit`. */
+/** Lists at most `limit` of the newest projects of a user. */
 export async function listOwnNames(
   { store }: Pick<Base, 'store'>,
   userId: string,
@@ -82,7 +83,10 @@ export async function createOwnProject(
   }
 }
 
-/** @throws AppError VALIDATION_ERROR, RESOURCE_NOT_FOUND, FORBIDDEN */
+/**
+ * Changes the settings of a project.
+ * @throws AppError VALIDATION_ERROR, RESOURCE_NOT_FOUND, FORBIDDEN
+ */
 export async function changeSettings(
   { store, directory, now }: ChangeDeps,
   actor: Actor,
@@ -132,7 +136,10 @@ export async function regenerateOwnKeys(
   }
 }
 
-/** The limit by user. Projects that were deleted again count, too. */
+/**
+ * The limit on projects that a user creates in an hour. Projects that were deleted again count,
+ * too.
+ */
 export function createProjectLimit(now: Now): HourlyLimit {
   const publicText = `A user can create ${PROJECTS_PER_HOUR} projects an hour.`
   return createHourlyLimit({ limit: PROJECTS_PER_HOUR, now, publicText })
@@ -158,8 +165,8 @@ async function insertOwnProject(
 }
 
 /**
- * The owner of a disabled project cannot go on in a new one. A project that is being reset does not
- * count as disabled here.
+ * Refuses an owner of a disabled project, who must not go on in a new one. A project that is being
+ * reset does not count as disabled here.
  */
 async function refuseOwnerOfDisabled(tx: Tx, userId: string): Promise<void> {
   const disabled = await tx
@@ -180,7 +187,7 @@ async function refuseOwnerOfDisabled(tx: Tx, userId: string): Promise<void> {
   throw new AppError('PROJECT_DISABLED', 'You own a project that is disabled.')
 }
 
-/** The project as its members see it. */
+/** Makes the record of a project for its members. */
 function toProjectRecord(project: Project, role: Role): ProjectRecord {
   return {
     id: project.id,
@@ -209,7 +216,10 @@ function toProjectRecord(project: Project, role: Role): ProjectRecord {
   }
 }
 
-/** @throws AppError BAD_REQUEST with `details` {limit, owned} */
+/**
+ * Refuses a user who owns too many projects.
+ * @throws AppError BAD_REQUEST with `details` {limit, owned}
+ */
 async function refuseTooManyProjects(
   { config }: Pick<Base, 'config'>,
   tx: Pick<Tx, 'select'>,

@@ -31,20 +31,20 @@ import { readProjectName } from './name.ts'
 export type ProjectSettings = {
   name?: string | undefined
   tracking?: string | undefined
-  /** `xx` or `xx-XX` */
+  /** The language of the project: `xx` or `xx-XX`. */
   language?: string | undefined
-  /** One line for the footer of marketing mail; null = none. */
+  /** One line for the footer of marketing mail; null removes it. */
   postalAddress?: string | null | undefined
-  /** Whether subject and text of submitted mail are templates. */
+  /** Whether subject and text of mail by SMTP submission are templates. */
   submissionTemplates?: boolean | undefined
-  /** What a fault in a template of a send request does. */
+  /** What happens when a template in a send request has a fault. */
   onTemplateFault?: string | undefined
   /** Whether the public key may unsubscribe contacts, change their data and learn their ids. */
   publicKeyMayUpdate?: boolean | undefined
 }
 
 type ProjectChange = ProjectSettings & {
-  /** Disables the project, for this reason. */
+  /** The reason for which the project is to be disabled. */
   disable?: string | undefined
   enable?: boolean | undefined
 }
@@ -60,8 +60,9 @@ type NewProject = {
 type ProjectDeps = Pick<Base, 'store' | 'directory' | 'now'>
 
 /**
- * The address of the owner must be proven.
- * @throws AppError VALIDATION_ERROR (name, email), RESOURCE_NOT_FOUND when there is no such user, CONFLICT
+ * Creates a project. The owner's address must be proven.
+ * @throws AppError VALIDATION_ERROR (name, email), RESOURCE_NOT_FOUND when there is no such user,
+ *   CONFLICT
  */
 export async function createProject(
   { store, now }: Pick<Base, 'store' | 'now'>,
@@ -76,7 +77,7 @@ export async function createProject(
   return { id, name, public: keys.publicKey, secret: keys.secretKey }
 }
 
-/** Newest first. */
+/** Lists all projects, newest first. */
 export async function listProjects({ store }: Pick<Base, 'store'>): Promise<ListedServerProject[]> {
   const isOwner = and(eq(memberships.projectId, projects.id), eq(memberships.role, 'OWNER'))
   const rows = await store.read
@@ -140,8 +141,8 @@ export async function regenerateKeys(
 }
 
 /**
- * The caller drops the directory's cache after the commit. Returns undefined if there is no project
- * of this id.
+ * Replaces both keys. The caller drops the directory's cache after the commit. Returns undefined if
+ * there is no such project.
  */
 export async function replaceKeys(
   tx: Tx,
@@ -177,7 +178,7 @@ export async function insertProject(tx: Tx, project: NewProject): Promise<string
   return id
 }
 
-/** The columns of a change of settings. @throws AppError VALIDATION_ERROR */
+/** Checks settings and returns the columns that they change. @throws AppError VALIDATION_ERROR */
 export function readSettings(settings: ProjectSettings): Partial<Project> {
   const { name, tracking, language, submissionTemplates, publicKeyMayUpdate } = settings
   const { onTemplateFault, postalAddress } = settings
@@ -216,7 +217,7 @@ function readChange({ disable, enable, ...settings }: ProjectChange) {
   return { columns: readSettings(settings), disable: reason }
 }
 
-/** A deleted project, whose rows are being deleted, is not found. */
+/** SQL: the project exists. A deleted project whose rows are still being deleted does not. */
 function isProject(id: string) {
   return and(eq(projects.id, id), isNull(projects.deletedAt))
 }

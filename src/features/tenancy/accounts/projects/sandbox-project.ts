@@ -19,7 +19,7 @@ import { insertUser } from '../users/users.ts'
 import { makeKeys } from './keys.ts'
 import { insertProject } from './projects.ts'
 
-/** The printed introduction; it contains secrets the first time only. */
+/** The introduction that is printed; it has secrets only at the first start. */
 export type SandboxWelcome = { domain: string; project: { id: string; name: string } } & (
   | {
       kind: 'created'
@@ -40,7 +40,10 @@ const SANDBOX_DOMAIN = 'example.test'
 const USER_ADDRESS = `admin@${SANDBOX_DOMAIN}`
 const PROJECT_NAME = 'Sandbox'
 
-/** Null in other modes, on public addresses, and in databases without a sandbox project. */
+/**
+ * Prepares the sandbox. Returns null in other modes, on public addresses, and in databases without
+ * a sandbox project.
+ */
 export async function prepareSandbox(deps: SandboxDeps): Promise<SandboxWelcome | null> {
   if (deps.config.delivery.mode !== 'sandbox') return null
   if (await isEmpty(deps.store.read)) {
@@ -50,7 +53,9 @@ export async function prepareSandbox(deps: SandboxDeps): Promise<SandboxWelcome 
   return findSandbox(deps)
 }
 
-/** Users and projects with credentials of the sandbox, which are refused in other modes. */
+/**
+ * Finds users and projects whose credentials were made by the sandbox; other modes refuse these.
+ */
 export async function sandboxLeftovers({ store }: Pick<Base, 'store'>): Promise<SandboxLeftovers> {
   return {
     users: await store.read
@@ -64,7 +69,9 @@ export async function sandboxLeftovers({ store }: Pick<Base, 'store'>): Promise<
   }
 }
 
-/** Null if another process has already filled the database. */
+/**
+ * Creates the rows of the sandbox. Returns null if another process has already filled the database.
+ */
 async function createSandbox(deps: SandboxDeps): Promise<SandboxWelcome | null> {
   const password = makePassword()
   const [passwordHash, domainKeys] = await Promise.all([
@@ -97,7 +104,7 @@ async function createSandbox(deps: SandboxDeps): Promise<SandboxWelcome | null> 
   })
 }
 
-/** The project that has verified the sandbox's domain. */
+/** Finds the project that has verified the sandbox's domain. */
 export async function findSandboxProject(
   queries: Pick<Tx, 'select'>,
 ): Promise<{ id: string; name: string } | undefined> {

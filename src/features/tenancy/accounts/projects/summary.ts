@@ -1,6 +1,6 @@
 /**
- * Projects in short, as `GET /projects` shows them, and how far a project is set up, for the first
- * page of a dashboard.
+ * Finds projects in short, as `GET /projects` shows them, and how far a project is set up, for the
+ * first page of a dashboard.
  */
 import { formatInstant, formatOptionalInstant } from '../../../../base/clock.ts'
 import { displayDomain } from '../../../../formats/address/address.ts'
@@ -11,7 +11,10 @@ import { parameter, statement } from '../../../../store/statement.ts'
 import type { Base } from '../../../ground/base.ts'
 import { noProject } from '../members/require-admin.ts'
 
-/** Drizzle would leave out the names of tables in a query of one table. */
+/**
+ * Written by hand: in a query of one table, drizzle would leave out the names of the tables, and
+ * the subquery needs them.
+ */
 const oldestVerifiedDomain: SQL<string | null> = sql`(
   select domains.domain from domains
   where domains.project_id = projects.id and domains.is_verified = 1
@@ -63,7 +66,7 @@ export async function loadProjectSummary(
   return toSummary(found)
 }
 
-/** The projects of a user, the newest membership first. */
+/** Lists the projects of a user, the newest membership first. */
 export async function listProjectSummaries(
   { store }: Pick<Base, 'store'>,
   userId: string,
@@ -77,7 +80,7 @@ export async function listProjectSummaries(
   return rows.map(toSummary)
 }
 
-/** How far a project is set up. @throws AppError RESOURCE_NOT_FOUND */
+/** Finds how far a project is set up. @throws AppError RESOURCE_NOT_FOUND */
 export async function loadSetupState(
   { store, config }: Pick<Base, 'store' | 'config'>,
   id: string,

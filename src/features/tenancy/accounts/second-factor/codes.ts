@@ -1,6 +1,7 @@
 /**
- * Checks the codes of a user's second factor: of the authenticator app, or a recovery code. A code is accepted
- * once: an accepted time step closes itself and all before it, and a recovery code is deleted.
+ * Checks the codes of a user's second factor: of the authenticator app, or a recovery code. A code
+ * is accepted once: after it, codes of its time step and of earlier ones are refused, and a
+ * recovery code is deleted.
  *
  * Recovery codes are for users who have lost their authenticator. Each has 80 random bits, so a plain digest
  * protects it; the id of the user in the digest makes equal codes of two users unlike.
@@ -12,7 +13,10 @@ import type { Tx } from '../../../../store/write/transaction.ts'
 import type { Base } from '../../../ground/base.ts'
 import { findTotpStep, isTotpCode } from './totp.ts'
 
-/** What a code claims to be. `step`: the time step of the code. */
+/**
+ * A code whose form is right, before the database has checked it. `step`: the time step of the
+ * code.
+ */
 export type CodeProof =
   | { kind: 'totp'; sealedSecret: string; step: number }
   | { kind: 'recovery'; digest: string }
@@ -21,7 +25,7 @@ type SecondFactor = Pick<User, 'id' | 'totpSecret' | 'totpConfirmedAt'>
 
 const COUNT = 10
 const BYTES = 10
-/** RFC 4648 base32 in lower case. */
+/** The alphabet of recovery codes: base32 of RFC 4648 in lower case. */
 const ALPHABET = 'abcdefghijklmnopqrstuvwxyz234567'
 const BITS = 5
 const GROUP = /.{4}(?=.)/g
@@ -30,7 +34,7 @@ export function hasSecondFactor({ totpSecret, totpConfirmedAt }: SecondFactor): 
   return totpSecret !== null && totpConfirmedAt !== null
 }
 
-/** Undefined for a code that is certainly wrong; `useCode` decides about all other codes. */
+/** Reads a code; undefined if it is certainly wrong. `useCode` decides about all other codes. */
 export function readCode(
   { keyring, now }: Pick<Base, 'keyring' | 'now'>,
   { id, totpSecret }: SecondFactor,
@@ -44,8 +48,8 @@ export function readCode(
 }
 
 /**
- * Uses the code up; false if the code is wrong or was used before. Of several equal codes at a time
- * one is accepted.
+ * Uses the code up; false if the code is wrong or was used before. If equal codes come at the same
+ * time, one is accepted.
  */
 export async function useCode(tx: Tx, userId: string, proof: CodeProof): Promise<boolean> {
   if (proof.kind === 'recovery') {
@@ -70,12 +74,12 @@ export async function useCode(tx: Tx, userId: string, proof: CodeProof): Promise
   return used.length > 0
 }
 
-/** Ten codes as `abcd-efgh-ijkl-mnop`. */
+/** Makes ten recovery codes of the form `abcd-efgh-ijkl-mnop`. */
 export function makeRecoveryCodes(): string[] {
   return Array.from({ length: COUNT }, () => toBase32(randomBytes(BYTES)).replace(GROUP, '$&-'))
 }
 
-/** Spaces, hyphens and letter case do not count. */
+/** Returns the digest of a recovery code. Spaces, hyphens and letter case do not count. */
 export function digestRecoveryCode(userId: string, code: string): string {
   return hash('sha256', `${userId}:${code.replace(/[\s-]/g, '').toLowerCase()}`)
 }

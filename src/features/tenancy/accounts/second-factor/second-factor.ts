@@ -36,7 +36,7 @@ type GivenCode = SessionGuesser & {
 }
 
 /**
- * Makes a secret, in place of one that was not confirmed.
+ * Makes a secret, which replaces an unconfirmed one.
  * @throws AppError as `withPassword`, CONFLICT when the second factor is on
  */
 export async function startTotp(deps: LoginDeps, given: GivenPassword): Promise<NewSecondFactor> {
@@ -86,8 +86,8 @@ export async function confirmTotp(
 }
 
 /**
- * The user gives the password and a code or a recovery code. All other sessions end, and this one gets a
- * new cookie.
+ * Turns the second factor off. The user gives the password and a code or a recovery code. All other
+ * sessions end, and this one gets a new cookie.
  * @throws AppError as `withPassword`, VALIDATION_ERROR (code), BAD_REQUEST when it is off
  */
 export async function disableTotp(

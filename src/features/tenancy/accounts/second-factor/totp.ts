@@ -9,9 +9,9 @@ import { SECOND_MS } from '../../../../base/clock.ts'
 const ALGORITHM = 'SHA1'
 const DIGITS = 6
 const PERIOD_SECONDS = 30
-/** As long as the hash, as RFC 4226 recommends. */
+/** The length of the secret: as long as the hash, as RFC 4226 recommends. */
 const SECRET_BYTES = 20
-/** Codes of the steps before and after this one are valid too: clocks differ. */
+/** How many time steps a code may be early or late, because clocks differ. */
 const TOLERANCE_STEPS = 1
 
 const CODE = /^[0-9]{6}$/
@@ -20,19 +20,22 @@ export function isTotpCode(text: string): boolean {
   return CODE.test(text)
 }
 
-/** Base32. */
+/** Makes a secret in base32. */
 export function makeTotpSecret(): string {
   return new Secret({ buffer: Uint8Array.from(randomBytes(SECRET_BYTES)).buffer }).base32
 }
 
-/** The `otpauth:` URI that apps read from a QR code. `host`: tells several servers apart. */
+/**
+ * Makes the `otpauth:` URI that apps read from a QR code. `host`: by it users tell several servers
+ * apart.
+ */
 export function totpUri(secret: string, { host, address }: { host: string; address: string }) {
   return totpOf(secret, { issuer: `Pillarbox (${host})`, label: address }).toString()
 }
 
-/** The time step of a valid code; undefined for any other text. `at`: epoch ms. */
+/** Returns the time step of a valid code; undefined for any other text. `at`: epoch ms. */
 export function findTotpStep(secret: string, code: string, at: number): number | undefined {
-  // The library throws at other texts.
+  // The library throws if the text is no code.
   if (!isTotpCode(code)) return undefined
   const delta = totpOf(secret).validate({ token: code, timestamp: at, window: TOLERANCE_STEPS })
   return delta === null ? undefined : Math.floor(at / (PERIOD_SECONDS * SECOND_MS)) + delta

@@ -1,6 +1,6 @@
 /**
- * Finds the session of a cookie, with its user and the user's role in a project as of now: one query, because
- * every request of a session makes it.
+ * Finds the session of a cookie, with its user and the user's present role in a project. One query
+ * does so, because every request of a session makes it.
  */
 import { and, eq } from '../../../../store/drizzle.ts'
 import {
@@ -46,10 +46,15 @@ const findById = statement((db) =>
     .where(eq(sessions.id, parameter('id'))),
 )
 
-/** `role`: in the given project; null for no member and without a project. */
+/**
+ * `role`: the role in the given project; null if the user is no member, or if no project is given.
+ */
 type FoundSession = { session: LoginSession; user: SessionUser; role: Role | null }
 
-/** Undefined for a forged or expired token, an ended session, and the sandbox's user in other modes. */
+/**
+ * Undefined for a forged or expired token, for an ended session, and in other modes for the
+ * sandbox's user.
+ */
 export async function findSession(
   { store, config, now, sessionTokens }: FindDeps,
   cookie: string,

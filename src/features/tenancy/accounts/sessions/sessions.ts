@@ -17,12 +17,12 @@ import type { SessionTokens } from './token.ts'
 
 const IDLE_MS = 7 * DAY_MS
 const MAX_MS = 30 * DAY_MS
-/** The cookie is issued anew at most this often. */
+/** The least time between two new cookies of a session. */
 const RENEW_AFTER_MS = DAY_MS
 
 export type Client = { ip: string | null; userAgent: string | null }
 
-/** The value of the session's cookie, and when it expires (epoch ms). */
+/** The value of a session's cookie, and when the cookie expires (epoch ms). */
 export type SessionCookie = { token: string; expiresAt: number }
 
 type TokenDeps = { sessionTokens: SessionTokens }
@@ -31,7 +31,10 @@ const MAX_USER_AGENT = 500
 /** The most sessions of one user. */
 const MAX_LOGIN_SESSIONS = 500
 
-/** Reads the index only up to the oldest session that stays, and then the sessions that end. */
+/**
+ * Ends the oldest sessions. The query reads the index only up to the oldest session that stays, and
+ * then the sessions that end.
+ */
 const endOldest = statement(
   () => sql`delete from sessions
     where user_id = ${parameter('userId')} and id <> ${parameter('id')} and (created_at, id) <
@@ -49,7 +52,7 @@ export async function insertSession(
   { userId, client, at }: { userId: string; client: Client; at: number },
 ): Promise<LoginSession> {
   const session: LoginSession = {
-    // Not a UUIDv7, whose time could be guessed.
+    // A random UUID, because the time in a UUIDv7 could be guessed.
     id: randomUUID(),
     userId,
     ip: client.ip,
@@ -71,7 +74,10 @@ export async function issueCookie(
   return { token: await sessionTokens.sign('session', { id, expiresAt }), expiresAt }
 }
 
-/** A new cookie when one is due, else undefined. Of several requests at a time one renews it. */
+/**
+ * Makes a new cookie if one is due; else returns undefined. Of several requests at the same time,
+ * one renews the cookie.
+ */
 export async function renewCookie(
   deps: Pick<Base, 'store' | 'now'> & TokenDeps,
   session: LoginSession,
@@ -91,14 +97,14 @@ export async function renewCookie(
 }
 
 /**
- * Ends the session that a browser presents when a new one begins, whoever its user is: a page of another
- * site may have set its cookie (session fixation).
+ * Ends the session whose cookie a browser sends when a new session begins, whoever its user is: a
+ * page of another site may have set the cookie (session fixation).
  */
 export async function endPresented(tx: Tx, id: string | undefined): Promise<void> {
   if (id !== undefined) await tx.delete(sessions).where(eq(sessions.id, id))
 }
 
-/** The id of the session in a cookie, if the token is valid. */
+/** Returns the id of the session in a cookie, if its token is valid. */
 export async function readPresented(
   { sessionTokens }: TokenDeps,
   cookie: string | undefined,
@@ -117,8 +123,8 @@ export async function endSession(
 }
 
 /**
- * Ends all sessions of the user. `except` goes on under a new id, which is returned: a copy of its
- * cookie is worth nothing afterwards.
+ * Ends all sessions of the user but `except`, which gets a new id, so that a copy of its cookie no
+ * longer works. Returns that session.
  */
 export async function endSessions(
   tx: Tx,
@@ -139,7 +145,10 @@ export async function endSessions(
   return renamed
 }
 
-/** `except` goes on under a new id, which is returned; undefined if it has ended. */
+/**
+ * Ends all sessions of the user but `except`, and the links to reset the password. Returns that
+ * session with its new id; undefined if it has ended.
+ */
 export async function endAccess(
   tx: Tx,
   { userId, at }: { userId: string; at: number },
@@ -149,7 +158,7 @@ export async function endAccess(
   return endSessions(tx, userId, except)
 }
 
-/** Newest first, without those that have expired. */
+/** Lists the sessions of the user that have not expired, newest first. */
 export async function listSessions(
   { store, now }: Pick<Base, 'store' | 'now'>,
   { userId, currentId }: { userId: string; currentId: string },
@@ -163,7 +172,10 @@ export async function listSessions(
   return rows.map((row) => toRecord(row, currentId))
 }
 
-/** @throws AppError RESOURCE_NOT_FOUND, also for a session of another user */
+/**
+ * Ends one of the user's sessions.
+ * @throws AppError RESOURCE_NOT_FOUND, also for a session of another user
+ */
 export async function endOwnSession(
   { store }: Pick<Base, 'store'>,
   session: { userId: string; id: string },
@@ -185,7 +197,9 @@ function expiryOf({ createdAt, issuedAt }: Pick<LoginSession, 'createdAt' | 'iss
   return Math.min(issuedAt + IDLE_MS, createdAt + MAX_MS)
 }
 
-/** Whether a later expiry is possible and the cookie is old enough. */
+/**
+ * Whether the cookie is old enough to be renewed, and the session may expire later than the cookie.
+ */
 function isRenewalDue(
   session: Pick<LoginSession, 'createdAt' | 'issuedAt' | 'expiresAt'>,
   at: number,
@@ -206,7 +220,7 @@ export const SESSIONS: Retention = {
       index: 'account_tokens_expiry',
     }),
   ],
-  // So few rows that a request waits only some milliseconds for their deletion.
+  // A batch is small enough that a request waits only some milliseconds for it.
   pace: { rows: 500, rest: 'none' },
 }
 

@@ -1,7 +1,8 @@
 /**
- * The tokens in cookies: JSON Web Tokens (RFC 7519), HS256 only, signed with the key of their purpose.
- * A token of a session names a row of `sessions`, which decides whether the session goes on. A token of
- * a device says that a user has logged in, or chosen a password, in this browser before (`login/device.ts`).
+ * The tokens in cookies: JSON Web Tokens (RFC 7519), HS256 only, each signed with the key of its
+ * purpose. The token of a session names a row of `sessions`, which says whether the session goes
+ * on. The token of a device says that a user has logged in, or chosen a password, in this browser
+ * before (`login/device.ts`).
  */
 import type { KeyObject } from 'node:crypto'
 import { errors, jwtVerify, SignJWT } from 'jose'
@@ -12,9 +13,9 @@ import type { Keyring } from '../../../../config/keyring.ts'
 type Audience = 'session' | 'device'
 
 export type SessionTokens = {
-  /** `id`: of the session or the device. `expiresAt`: epoch milliseconds. */
+  /** Signs a token. `id`: the id of the session or the device. `expiresAt`: epoch milliseconds. */
   sign(audience: Audience, token: { id: string; expiresAt: number }): Promise<string>
-  /** The id in a valid token; undefined for any other text. */
+  /** Returns the id in a valid token; undefined for any other text. */
   read(audience: Audience, token: string): Promise<string | undefined>
 }
 
@@ -22,7 +23,7 @@ type KnownToken = { id: string; expiresAt: number }
 
 const ISSUER = 'pillarbox'
 const ALGORITHM = 'HS256'
-/** Longer texts are no tokens of ours. */
+/** The most characters of a token; a longer text is not one of ours. */
 const MAX_LENGTH = 1_000
 const MAX_KNOWN = 10_000
 
@@ -34,7 +35,10 @@ export function createSessionTokens({
   now: Now
 }): SessionTokens {
   const keys = keyring.keys('sessions')
-  /** A signature stays valid, and verifying it takes longer than all else that a request does. */
+  /**
+   * The tokens that were verified. A signature stays valid, and verifying it takes longer than
+   * everything else that a request does.
+   */
   const known = createLru<KnownToken>(MAX_KNOWN)
 
   async function verify(audience: Audience, token: string): Promise<KnownToken | undefined> {

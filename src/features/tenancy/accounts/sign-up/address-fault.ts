@@ -1,4 +1,4 @@
-/** Whether new accounts may have an address (`accounts.verify_email_on_signup`). */
+/** Finds why a new account may not have an address (`accounts.verify_email_on_signup`). */
 import type { ParsedAddress } from '../../../../formats/address/address.ts'
 import type { Base } from '../../../ground/base.ts'
 import type { Verifier } from '../../../people/verification/verifier.ts'

@@ -35,10 +35,10 @@ type SignUpDeps = Pick<
   limits: SignUpLimits
 }
 
-/** By IP network. */
+/** The limits on sign-ups of an IP network. */
 export type SignUpLimits = {
   created: HourlyLimit
-  /** Sign-ups that were refused: they tell whether an address has an account. */
+  /** The limit on refused sign-ups, because a refusal tells whether an address has an account. */
   refused: HourlyLimit
 }
 
@@ -48,11 +48,11 @@ type NewAccount = {
   /** The language of the mail to the user. */
   language: string
   client: Client
-  /** The cookie of the session that the browser has; it ends. */
+  /** The cookie of the browser's present session, which ends. */
   presented: string | undefined
   /** The name of the client's network. */
   network: string
-  /** The name of the wider network of the client, for the line (`login/queue.ts`). */
+  /** The name of the client's wider network, for the line of logins (`login/queue.ts`). */
   wideNetwork: string
   /** Aborts when the client is gone. */
   signal: AbortSignal
@@ -64,7 +64,7 @@ type SignedUp = {
   device: SessionCookie
 }
 
-/** `refusal`: why there is no account, for the person who signs up. */
+/** `refusal`: a sentence for the person who signs up that says why there is no account. */
 type SignUpResult = SignedUp | { refusal: string }
 
 const TAKEN = 'An account with this email address exists already.'
@@ -103,7 +103,7 @@ async function tryToSignUp(deps: SignUpDeps, account: NewAccount): Promise<SignU
   try {
     return await insertAccount(deps, account, { passwordHash, isMailed: kind === 'usable' })
   } catch (error) {
-    // Another sign-up with the address was faster.
+    // Another sign-up has taken the address meanwhile.
     if (error instanceof AppError && error.code === 'CONFLICT') return { refusal: TAKEN }
     throw error
   }
@@ -136,7 +136,7 @@ async function insertAccount(
   return { ...signedUp, device: await issueDevice(deps, { id: signedUp.user.id, passwordHash }) }
 }
 
-/** The server should send mail to its users but cannot; `/health` says why. */
+/** The error when the server should send mail to its users but cannot; `/health` says why. */
 export function mailUnusable(): AppError {
   return new AppError('EXTERNAL_SERVICE_ERROR', 'This server cannot send mail at the moment.', {
     suggestion: 'Try again later, or tell the operator of this server.',

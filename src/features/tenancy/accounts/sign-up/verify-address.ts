@@ -14,7 +14,9 @@ import { mailUnusable } from './sign-up.ts'
 
 type RequestDeps = Pick<Base, 'store' | 'directory' | 'config' | 'health' | 'jobNotifier' | 'now'>
 
-/** Verification mails that a user may ask for in an hour; the mail of the sign-up is one more. */
+/**
+ * The most verification mails that a user may request in an hour, besides the mail of the sign-up.
+ */
 const MAILS_PER_HOUR = 3
 
 /** @throws AppError BAD_REQUEST for a token that is unknown, used or expired */
@@ -30,7 +32,9 @@ export async function verifyByToken(
   })
 }
 
-/** What opening a link finds. `done`: the link was used, and its address is verified. */
+/**
+ * What a person sees who opens the link. `done`: the link was used, and its address is verified.
+ */
 export async function findVerification(
   { store, now }: Pick<Base, 'store' | 'now'>,
   token: string,
@@ -41,7 +45,7 @@ export async function findVerification(
 }
 
 /**
- * Asks for another mail with a link. `verified`: there is nothing to prove any more.
+ * Requests another mail with a link. `verified`: the address is proven already.
  * @throws AppError RATE_LIMIT_EXCEEDED, EXTERNAL_SERVICE_ERROR when the server cannot send mail,
  *   BAD_REQUEST when it sends none, UNAUTHORIZED when the user is gone
  */
@@ -64,7 +68,8 @@ export async function requestVerification(
 }
 
 /**
- * Finds a free place for one more mail, by the mails of the last hour and those that wait.
+ * Finds a free place for another mail. The mails of the last hour and the mails that wait are
+ * counted.
  * @throws AppError RATE_LIMIT_EXCEEDED, UNAUTHORIZED when the user is gone
  */
 async function findPlace(tx: Tx, userId: string, at: number): Promise<number> {
@@ -94,7 +99,7 @@ function tooManyMails(): AppError {
   )
 }
 
-/** The same for a token that never existed, was used, or has expired. */
+/** The error for a token that is unknown, used or expired. */
 export function invalidToken(): AppError {
   return new AppError('BAD_REQUEST', 'This link is no longer valid.', {
     suggestion: 'A link works once, within an hour. Ask for a new mail.',

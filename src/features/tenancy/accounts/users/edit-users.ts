@@ -35,7 +35,7 @@ import {
   userNotFound,
 } from './users.ts'
 
-/** The methods by the names that clients of this API family know. */
+/** The methods of login under the names that clients of this API family know. */
 const METHOD_NAMES = {
   PASSWORD: 'PASSWORD',
   GITHUB: 'GITHUB_OAUTH',
@@ -103,7 +103,7 @@ export async function changePassword(
         .where(isUnchanged)
         .returning()
       const session = user && (await endAccess(tx, { userId: user.id, at }, given.session))
-      // Another change of the password was faster, and has ended this session.
+      // Another change of the password was faster and has ended this session.
       if (user === undefined || session === undefined) throw noSession()
       return { user, session }
     })
@@ -115,7 +115,10 @@ export async function changePassword(
   })
 }
 
-/** @throws AppError UNAUTHORIZED when the user was deleted meanwhile */
+/**
+ * Changes the language and the time zone of a user.
+ * @throws AppError UNAUTHORIZED when the user was deleted meanwhile
+ */
 export async function updatePreferences(
   { store, now }: Pick<LoginDeps, 'store' | 'now'>,
   userId: string,
@@ -130,7 +133,7 @@ export async function updatePreferences(
 }
 
 /**
- * Only a user whose address is proven becomes an operator.
+ * Makes a user an operator, or takes the right back. Only a user with a proven address becomes one.
  * @throws AppError VALIDATION_ERROR, RESOURCE_NOT_FOUND, CONFLICT
  */
 export async function setOperator(
@@ -146,7 +149,7 @@ export async function setOperator(
 }
 
 /**
- * Counts the address as proven, from the first time on, or as not proven any more.
+ * Marks the address of a user as proven, which keeps the time of the first proof, or as not proven.
  * @throws AppError VALIDATION_ERROR, RESOURCE_NOT_FOUND
  */
 export async function verifyUser(
@@ -224,7 +227,7 @@ export async function deleteUser(
   return { id, email: parseUserAddress(email), deleted: true }
 }
 
-/** All users, oldest first. */
+/** Lists all users, oldest first. */
 export async function listUsers({ store }: Pick<Base, 'store'>): Promise<ListedUser[]> {
   const rows = await store.read.select().from(users).orderBy(asc(users.createdAt), asc(users.id))
   return rows.map((row) => {

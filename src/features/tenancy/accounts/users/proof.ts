@@ -20,12 +20,12 @@ export function isProven({ verifiedAt }: Provable): boolean {
   return verifiedAt !== null
 }
 
-/** `isProven` as a condition on rows of `users`. */
+/** SQL: `isProven` for a row of `users`. */
 export function isProvenUser(): SQL {
   return isNotNull(users.verifiedAt)
 }
 
-/** The project that the user is bound to; null for users who may join any. */
+/** Returns the project that the user is bound to; null for users who may join any project. */
 export function boundProjectOf(user: Bindable): string | null {
   return isProven(user) ? null : user.onlyProjectId
 }
@@ -45,7 +45,7 @@ export async function requireUnbound(
 }
 
 /**
- * The id of the user with this address, for commands that give a right to whoever owns the address.
+ * Finds the user with this address, for commands that give a right to the owner of the address.
  * @throws AppError VALIDATION_ERROR, RESOURCE_NOT_FOUND, CONFLICT when the address is not proven
  */
 export async function loadProvenUserId(queries: Pick<Tx, 'select'>, text: string): Promise<string> {
@@ -56,7 +56,7 @@ export async function loadProvenUserId(queries: Pick<Tx, 'select'>, text: string
   return user.id
 }
 
-/** Counts the address as proven, and keeps the time of the first proof. */
+/** Marks the address as proven, and keeps the time of the first proof. */
 export async function markProven(tx: Tx, userId: string, at: number): Promise<void> {
   const isUnproven = and(eq(users.id, userId), isNull(users.verifiedAt))
   await tx
@@ -65,7 +65,7 @@ export async function markProven(tx: Tx, userId: string, at: number): Promise<vo
     .where(isUnproven)
 }
 
-/** Counts the address as not proven any more. */
+/** Marks the address as not proven. */
 export async function markUnproven(tx: Tx, userId: string, at: number): Promise<void> {
   await tx.update(users).set({ verifiedAt: null, updatedAt: at }).where(eq(users.id, userId))
 }

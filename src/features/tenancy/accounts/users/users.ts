@@ -11,7 +11,7 @@ import { checkPassword, hashPassword, makePassword } from '../passwords/password
 
 export type UserInput = {
   address: string
-  /** Generated when absent. */
+  /** The password; a new one is made if absent. */
   password?: string | undefined
   isOperator?: boolean | undefined
 }
@@ -34,7 +34,8 @@ export async function createUser(deps: UserDeps, input: UserInput): Promise<Crea
   const { passwordHash, made } = await choosePassword(input)
   const at = deps.now()
   const { isOperator = false } = input
-  // Whoever can run commands vouches for the address.
+  // A user who is created by a command has a proven address: whoever can run commands vouches for
+  // it.
   const user = { address, passwordHash, isSandbox: false, isOperator, isProven: true, at }
   const id = await deps.store.write((tx) => insertUser(tx, user))
   return { id, email: address, ...made }
@@ -55,7 +56,10 @@ export async function insertUser(tx: Tx, { at, isProven, ...user }: NewUser): Pr
   return id
 }
 
-/** The id of the user with this address. @throws AppError VALIDATION_ERROR, RESOURCE_NOT_FOUND */
+/**
+ * Finds the id of the user with this address.
+ * @throws AppError VALIDATION_ERROR, RESOURCE_NOT_FOUND
+ */
 export async function loadUserId(queries: Pick<Tx, 'select'>, text: string): Promise<string> {
   const address = parseUserAddress(text)
   const id = await findUserId(queries, address)
@@ -76,7 +80,7 @@ export async function findUserId(
   return user?.id
 }
 
-/** Generates a password when none is given. @throws AppError VALIDATION_ERROR (password) */
+/** Returns the given password, or makes one. @throws AppError VALIDATION_ERROR (password) */
 export async function choosePassword({ password }: Pick<UserInput, 'password'>) {
   if (password !== undefined) checkPassword(password)
   const chosen = password ?? makePassword()

@@ -1,18 +1,18 @@
 /**
- * A batch of emails that Stripe is told of in one meter event.
+ * A batch is a number of emails that are reported to Stripe in one meter event. Its states:
  *
- *   waiting     it takes more emails until it is tried first; then it is tried with the same identifier
+ *   waiting     the batch takes more emails until its first try. Then it is tried with the same identifier
  *               until Stripe answers
  *   settling    23 hours after the first try Stripe may no longer know the identifier, so a batch without
- *               an answer is not tried again. The summaries of the meter tell whether it was counted
- *   charged     Stripe has counted it; its emails are forgotten
- *   dropped     it is not charged; the log has the ids of its emails
+ *               an answer is not tried again. The summaries of the meter tell whether Stripe has counted it
+ *   charged     Stripe has counted the batch, and the ids of its emails are deleted
+ *   dropped     the batch is not charged; the log has the ids of its emails
  *
- * Its timestamp is the end of a minute, and a customer has one batch in a minute, so that the summary of
- * the minute tells of one batch. A customer who sends more than a thousand emails a minute for long has
- * several; they are settled together.
+ * The timestamp of a batch is the end of a minute. A customer has one batch in a minute, so that the summary
+ * of the minute tells of one batch. A customer who sends more than a thousand emails a minute for long has
+ * several batches in a minute, which are settled together.
  *
- * The statements are the steps of a batch in the database.
+ * The statements move a batch from one state to the next.
  */
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../../base/clock.ts'
 import { indexedBy, larger } from '../../../../store/dialect.ts'
@@ -23,14 +23,20 @@ import { nextMonthOf } from '../../../ground/usage/month.ts'
 
 export const MAX_EMAILS = 1_000
 
-/** Stripe keeps identifiers for at least 24 hours. */
+/** How long a batch is tried. Stripe keeps identifiers for at least 24 hours. */
 const RETRY_MS = 23 * HOUR_MS
-/** Stripe adds events up later than it takes them. */
+/**
+ * How long to wait before batches are settled: Stripe counts events some time after it has taken
+ * them.
+ */
 export const SETTLE_AFTER_MS = HOUR_MS
-/** Stripe takes events of the past 35 days. */
+/** The greatest age of a batch. Stripe takes events of the past 35 days. */
 export const MAX_AGE_MS = 35 * DAY_MS
 
-/** How far ahead of its emails a batch may be, so that it has a minute of its own. */
+/**
+ * How far the timestamp of a batch may be ahead of its emails, so that the batch has a minute of
+ * its own.
+ */
 const MAX_AHEAD_MS = 30 * MINUTE_MS
 const LAST_SECOND_MS = MINUTE_MS - SECOND_MS
 
@@ -38,14 +44,19 @@ export const OPEN = sql`state not in ('charged', 'dropped')`
 const AT = parameter('at')
 const isId = sql`${meteringBatches.id} = ${parameter('id')}`
 
-/** The first wait after a try, and the longest; each wait is as long as all before it. */
+/**
+ * The first wait after a try, and the longest one. A wait is as long as all waits before it
+ * together.
+ */
 const FIRST_WAIT_MS = 60_000
 const LONGEST_WAIT_MS = 3_600_000
 
-/** A fence holds all other batches, which are left alone. */
+/** SQL: no fence holds the batch. Held batches are left alone. */
 const isFree = sql`not is_held`
 
-/** Stripe may have forgotten the identifier of a batch whose first try is older. */
+/**
+ * SQL: the batch may be tried. If the first try is older, Stripe may have forgotten the identifier.
+ */
 const mayTry = sql`(first_tried_at is null or first_tried_at > ${AT} - ${RETRY_MS})`
 
 const triedFor = sql`last_tried_at - first_tried_at`
@@ -69,8 +80,8 @@ export const findChargedSince = statement<{ found: number }>(
 )
 
 /**
- * Batches that may be tried now: their minute is over, and so is the wait since their last try. The first
- * of each project come before the second of any.
+ * Lists the batches that may be tried now, because their minute is over and so is the wait since
+ * their last try. The first batches of all projects come before the second batch of any.
  */
 export const listDueBatches = statement<{ id: string; projectId: string }>(
   () => sql`select id, "projectId" from (
@@ -84,7 +95,10 @@ export const listDueBatches = statement<{ id: string; projectId: string }>(
 
 const METER = parameter('meter')
 
-/** Marks a try before it is made, with its meter. No row if the batch may not be tried any more. */
+/**
+ * Records a try before it is made, with its meter. Returns no row if the batch may not be tried any
+ * more.
+ */
 export const beginTry = statement((db) =>
   db
     .update(meteringBatches)
@@ -99,7 +113,7 @@ export const beginTry = statement((db) =>
     .returning(),
 )
 
-/** Takes back a first try that Stripe did not look at. */
+/** Takes back the record of a first try that Stripe did not look at. */
 export const forgetTry = statement((db) =>
   db
     .update(meteringBatches)
@@ -121,7 +135,7 @@ export const setCharged = statement((db) =>
     .where(isId),
 )
 
-/** Returns the batch, for the log; no row if it has ended already. */
+/** Ends a batch as dropped, and returns it for the log; no row if the batch has ended already. */
 export const setDropped = statement((db) =>
   db
     .update(meteringBatches)
@@ -130,9 +144,7 @@ export const setDropped = statement((db) =>
     .returning(),
 )
 
-/**
- * Renews a batch that Stripe has not counted: under the new id, Stripe takes it for a new batch.
- */
+/** Gives a batch that Stripe has not counted a new id, so that Stripe takes it for a new batch. */
 export const renew = statement((db) =>
   db
     .update(meteringBatches)
@@ -148,14 +160,17 @@ export const renew = statement((db) =>
     .where(isId),
 )
 
-/** Lets batches settle that have no answer and whose identifier Stripe may have forgotten. */
+/**
+ * Ends the tries of batches without an answer, whose identifiers Stripe may have forgotten; they
+ * are settled later.
+ */
 export const setSettling = statement(
   () => sql`update metering_batches ${indexedBy('metering_batches_open')}
     set state = 'settling', updated_at = ${AT}
     where ${OPEN} and ${isFree} and state = 'waiting' and first_tried_at <= ${AT} - ${RETRY_MS}`,
 )
 
-/** Batches that were never tried and are too old for Stripe. */
+/** Lists batches that were never tried and are too old for Stripe. */
 export const listTooOld = statement<{ id: string }>(
   () => sql`select id from metering_batches ${indexedBy('metering_batches_open')}
     where ${OPEN} and ${isFree} and state = 'waiting' and first_tried_at is null
@@ -163,8 +178,8 @@ export const listTooOld = statement<{ id: string }>(
 )
 
 /**
- * The customers and minutes of batches to settle whose last try was at `before` or earlier. The
- * minutes that were looked at last come last.
+ * Lists customers and minutes with batches to settle whose last try was at `before` or earlier.
+ * Minutes that were looked at come after all others.
  */
 export const listWindows = statement<{ customer: string; startsAt: number }>(
   () => sql`select customer, occurred_at - occurred_at % 60000 as "startsAt"
@@ -178,7 +193,7 @@ const isInWindow = sql`${meteringBatches.customer} = ${parameter('customer')}
   and ${meteringBatches.occurredAt} >= ${parameter('startsAt')}
   and ${meteringBatches.occurredAt} < ${parameter('endsAt')}`
 
-/** Puts a minute behind all others that are to be settled. */
+/** Moves a minute behind all others that are to be settled. */
 export const noteLook = statement((db) =>
   db
     .update(meteringBatches)
@@ -196,8 +211,9 @@ export const listWindow = statement((db) =>
 )
 
 /**
- * The timestamp of a batch whose first email was sent at `at`. `newest`: that of the customer's newest
- * batch. It is in the same UTC month as the email, which decides what invoice it is on.
+ * Returns the timestamp of a new batch whose first email was sent at `at`. `newest`: the timestamp
+ * of the customer's newest batch. The result is in the same UTC month as the email, because the
+ * month decides about the invoice.
  */
 export function timeOf(at: number, newest: number | null): number {
   const own = minuteOf(at)

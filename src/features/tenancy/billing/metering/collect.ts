@@ -33,7 +33,7 @@ type OpenBatch = Pick<
   'id' | 'projectId' | 'customer' | 'credits' | 'occurredAt' | 'emailIds' | 'isHeld'
 >
 
-/** `isNew`: the batch has no row yet. */
+/** `isNew`: whether the batch has no row yet. */
 type Growing = OpenBatch & { isNew: boolean }
 
 const WITH_ATTACHMENTS = 2
@@ -55,7 +55,7 @@ const listSubscribers = statement((db) =>
     ),
 )
 
-/** Emails that the server has composed or taken with attachments. */
+/** Lists which of the emails have attachments, in the row of their content or in chunks. */
 const listAttaching = statement((db) =>
   db
     .select({ id: emails.id })
@@ -88,7 +88,7 @@ const findOpen = statement((db) =>
         eq(meteringBatches.state, 'waiting'),
         isNull(meteringBatches.firstTriedAt),
         sql`${meteringBatches.isHeld} = ${parameter('isHeld')}`,
-        // The index of open batches is short.
+        // The customer is compared without an index, because the index of open batches is short.
         sql`${unindexed(meteringBatches.customer)} = ${parameter('customer')}`,
       ),
     )
@@ -130,7 +130,10 @@ const growBatch = statement((db) =>
     .where(sql`${meteringBatches.id} = ${parameter('id')}`),
 )
 
-/** `events`: in the order of their numbers; the caller gives each event once. */
+/**
+ * Adds events to batches. `events`: in the order of their numbers; the caller passes each event
+ * once.
+ */
 export async function meter(deps: Deps, tx: Tx, events: readonly MeteredEvent[]): Promise<void> {
   if (deps.stripe === null) return
   const metered = events.filter(isMetered)

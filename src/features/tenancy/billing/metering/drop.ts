@@ -1,13 +1,13 @@
 /**
- * Drops batches that cannot be charged. Each dropped batch has a line in the log with the ids of
- * all its emails, which no kill may lose, so the line is written before the commit (a row that
- * records the line would take a second write). The line may be there more than once:
+ * Drops batches that cannot be charged. Each dropped batch has a line in the log with the ids of all its
+ * emails. The line is written before the commit, so that no kill can lose it (a row that records the line
+ * would take a second write). A batch may have more than one line:
  *
- *   the process dies, or the     the batch is still open. It is tried or judged again, and has another
- *   commit fails, after it       line when it is dropped then
- *   the closure runs twice       another closure of its group failed (`store/write/group.ts`)
+ *   the process dies, or the      the batch is still open. It is tried or judged again, and if it is then
+ *   commit fails, after the line  dropped, it has a second line
+ *   the closure runs twice        because another closure of its group failed (`store/write/group.ts`)
  *
- * The counters belong to this process: they count a batch once, after the commit.
+ * The counters of this process count a batch once, after the commit.
  */
 import { MINUTE_MS } from '../../../../base/clock.ts'
 import type { MeteringBatch } from '../../../../store/schema/billing.ts'
@@ -16,14 +16,14 @@ import type { Base } from '../../../ground/base.ts'
 import { setDropped } from './batches.ts'
 
 type Deps = Pick<Base, 'counters' | 'now' | 'log'>
-/** `error`: the reason. */
+/** `error`: the reason for the log. */
 type Drop = { id: string; error: string }
 
 export async function dropBatch(deps: Deps & Pick<Base, 'store'>, dropped: Drop): Promise<void> {
   await deps.store.write((tx) => drop(deps, tx, dropped))
 }
 
-/** Does nothing if the batch has ended already. */
+/** Drops a batch; does nothing if the batch has ended already. */
 export async function drop(deps: Deps, tx: Tx, { id, error }: Drop): Promise<void> {
   const batch = await tx.find(setDropped, { id, error, at: deps.now() })
   if (batch === undefined) return

@@ -1,4 +1,4 @@
-/** Tells Stripe of one batch. */
+/** Sends one batch to Stripe. */
 import { isDeepStrictEqual } from 'node:util'
 import { DAY_MS } from '../../../../base/clock.ts'
 import { describeError } from '../../../../base/errors.ts'
@@ -13,12 +13,12 @@ export type MeteringDeps = Pick<Base, 'store' | 'counters' | 'now' | 'log'> & {
   stripe: StripeClient
 }
 
-/** `ended`: it is charged or dropped. `unanswered`: it waits for another try. */
+/** `ended`: the batch is charged or dropped. `unanswered`: the batch waits for another try. */
 type Sent = 'ended' | 'unanswered'
 
 /**
- * The first try is on disk before it is made, so no kill can make a batch that Stripe may know look like
- * one that was never tried.
+ * Sends a batch. The first try is on disk before it is made, so that after a kill no batch that
+ * Stripe may know looks untried.
  * @throws StripeFault when no batch can be sent
  */
 export async function sendBatch(
@@ -62,15 +62,18 @@ async function createEvent(
 }
 
 /**
- * Takes back a try that Stripe did not look at, and ends the run: Stripe would look at no other
- * batch either.
+ * Takes back a try that Stripe did not look at, and ends the run, because Stripe would not look at
+ * other batches either.
  */
 async function undo(deps: MeteringDeps, batch: MeteringBatch, fault: StripeFault): Promise<never> {
   await forget(deps, batch)
   throw fault
 }
 
-/** Takes back a refused try if it was the first: Stripe may have taken an earlier try. */
+/**
+ * Takes back a refused try if it was the first one. After an earlier try Stripe may have counted
+ * the batch.
+ */
 async function forget(
   { store, now }: MeteringDeps,
   { id, firstTriedAt, lastTriedAt }: MeteringBatch,
@@ -80,8 +83,8 @@ async function forget(
 }
 
 /**
- * Drops a refused batch only if its meter is still there: a refusal because of the meter or the clock, not the
- * batch, must drop nothing.
+ * Drops a refused batch, but only if the refusal is about the batch. A missing meter or a wrong
+ * clock drops nothing.
  */
 async function refuse(
   deps: MeteringDeps,
@@ -98,7 +101,7 @@ async function refuse(
   return 'ended'
 }
 
-/** Whether the meter is still there; false, too, while Stripe does not answer. */
+/** Whether the meter still exists; false also while Stripe does not answer. */
 async function isStillThere(
   { stripe }: MeteringDeps,
   meter: Meter,
@@ -113,8 +116,8 @@ async function isStillThere(
 }
 
 /**
- * Whether Stripe refused the time of a batch that is of the past, and recent, by the clock of this server:
- * the clock is wrong.
+ * Whether Stripe refused the time of the batch because the clock of this server is wrong: by this
+ * clock the batch is recent and of the past.
  */
 function isOfClock(
   { now }: MeteringDeps,

@@ -1,8 +1,8 @@
 /**
  * Settles batches to which Stripe never answered, by the count of the meter in their minute. The
  * summary of a minute is the sum of all batches of the customer in it, so the known batches are
- * taken off. If several batches are unknown, any of them with the missing sum are sent again: the
- * charged sum is right then.
+ * subtracted. If several batches are unknown, those are sent again whose sum is missing. Whichever
+ * they are, the charged sum is right.
  *
  * A minute is unknown if one of its batches was tried with another meter than today's. The summary
  * of that other meter is no proof either: a meter event names no meter, and the noted meter was
@@ -26,9 +26,9 @@ import {
 import { drop, dropBatch } from './drop.ts'
 import { describeMeterFault, type MeteringDeps } from './send.ts'
 
-/** Minutes that one run settles. */
+/** The number of minutes that one run settles. */
 const WINDOWS = 50
-/** Minutes without an answer after which a run settles no more. */
+/** The number of minutes without an answer of Stripe after which a run ends. */
 const MAX_FAULTS = 3
 
 const UNDECIDABLE = 'the summary of the meter does not tell whether it was counted'
@@ -61,7 +61,10 @@ export async function settle(deps: MeteringDeps, signal: AbortSignal): Promise<b
   return faults === 0
 }
 
-/** Stripe reports nothing for a deleted customer, so its batches are dropped. A refusal of an old meter drops nothing. */
+/**
+ * Drops the batches of a minute whose summary Stripe refuses: it gives none for a deleted customer.
+ * Drops nothing if the refusal concerns an old meter.
+ */
 async function dropWindow(
   deps: MeteringDeps,
   { window, signal }: { window: MeterMinute; signal: AbortSignal },
@@ -125,14 +128,14 @@ async function readCounted(
   return data.reduce((sum, { aggregated_value }) => sum + aggregated_value, 0)
 }
 
-/** The ids of the batches to settle, by what has become of them. */
+/** The ids of the batches to settle: Stripe has counted them, has not, or it is unknown. */
 type MeterVerdict = { counted: string[]; missing: string[]; unknown: string[] }
 
 type Judged = Pick<WindowBatch, 'id' | 'state' | 'credits' | 'firstTriedAt'>
 
 /**
- * `counted`: the credits of the minute that the meter has counted; undefined if the meter does not
- * tell.
+ * Decides what became of the batches of a minute. `counted`: the credits that the meter has counted
+ * in the minute; undefined if the meter does not tell.
  */
 export function judgeBatches(
   batches: readonly Judged[],
@@ -158,7 +161,7 @@ function sumOf(batches: readonly Pick<Judged, 'credits'>[]): number {
 
 type PickedBatch = { id: string; before: number } | null
 
-/** Batches whose credits add up to `sum`; undefined without any. */
+/** Picks batches whose credits add up to `sum`; undefined if there are none. */
 function pick(batches: readonly Judged[], sum: number): Set<string> | undefined {
   const reached = new Map<number, PickedBatch>([[0, null]])
   for (const { id, credits } of batches) {

@@ -19,7 +19,7 @@ export type StripeEvent = {
   object: StripeObject | undefined
 }
 
-/** The types of events that have an effect, with the kinds of their objects. */
+/** The types of events that have an effect, with the kind of object that each is about. */
 const EVENT_TYPES: Readonly<Record<string, StripeObjectKind>> = {
   'checkout.session.completed': 'session',
   'customer.subscription.created': 'subscription',
@@ -36,13 +36,14 @@ const shape = z.object({
   id: safeId,
   type: z.string().max(200),
   livemode: z.boolean(),
-  // Objects of other kinds may have ids of another form, which an operator chose, or none.
+  // Accepts any id, because objects of other kinds may have ids of another form, which an operator
+  // chose, or none.
   data: z.object({ object: z.object({ id: z.unknown().optional() }) }),
 })
 
 export type SubscriptionReference = { projectId: string; subscriptionId: string }
 
-/** Undefined if the body is no event, or its object has no id. */
+/** Parses an event; undefined if the body is no event, or if its object has no id. */
 export function parseEvent(body: Buffer): StripeEvent | undefined {
   const parsed = shape.safeParse(parseJson(body))
   if (!parsed.success) return undefined
@@ -54,7 +55,7 @@ export function parseEvent(body: Buffer): StripeEvent | undefined {
   return objectId.success ? { ...event, object: { kind, id: objectId.data } } : undefined
 }
 
-/** @throws StripeFault */
+/** Finds the subscription and the project of an event. @throws StripeFault */
 export async function findReference(
   stripe: StripeClient,
   { kind, id }: StripeObject,

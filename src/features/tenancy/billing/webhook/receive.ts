@@ -27,7 +27,7 @@ import { isFault } from '../stripe-fault.ts'
 import { findReference, parseEvent, type StripeEvent, type SubscriptionReference } from './event.ts'
 import { applyStanding, readStanding } from './standing.ts'
 
-/** The greatest age of a signature, and the greatest distance into the future. */
+/** How old a signature may be, and how far in the future. */
 const TOLERANCE_MS = 5 * MINUTE_MS
 const MAX_HEADER_LENGTH = 2_000
 
@@ -35,9 +35,12 @@ type ReceiveDeps = WithStripe &
   Pick<Base, 'config' | 'keyring' | 'store' | 'directory' | 'now' | 'log' | 'jobNotifier'>
 
 type StripeReceiver = {
-  /** @throws AppError RESOURCE_NOT_FOUND without billing */
+  /** Requires that the server has billing. @throws AppError RESOURCE_NOT_FOUND without billing */
   requireOpen(): void
-  /** Resolves when Stripe need not send the event again. @throws AppError, see above */
+  /**
+   * Takes an event. Resolves when Stripe need not send the event again.
+   * @throws AppError, see above
+   */
   receive(signed: { body: Buffer; signature: unknown }): Promise<void>
 }
 
@@ -136,7 +139,7 @@ export function checkSignature({ header, body, secret, at }: Signed): void {
   }
 }
 
-/** Reads the header. `seconds` keeps its text, which is signed. */
+/** Parses the header. `seconds` stays a text, because the text is signed. */
 function parseHeader(header: string): { seconds: string | undefined; signatures: string[] } {
   const pairs = header.split(',').map((part) => part.trim().split('='))
   const valuesOf = (key: string) =>
@@ -155,10 +158,10 @@ function refusedSignature(text: string): AppError {
   })
 }
 
-/** Runs work of the same project one after another. */
+/** Runs pieces of work with the same key one after another. */
 type Sequences = { take<T>(key: string, act: () => Promise<T>): Promise<T> }
 
-/** Runs work of the same project one after another. */
+/** Runs pieces of work with the same key one after another. */
 function createSequences(): Sequences {
   const tails = new Map<string, Promise<unknown>>()
   return {

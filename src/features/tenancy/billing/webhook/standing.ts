@@ -1,5 +1,6 @@
 /**
- * Reads how a project stands with Stripe, and brings the project in line with it in one transaction.
+ * Reads the state of a project's subscription at Stripe, and changes the project accordingly in one
+ * transaction.
  */
 import type { Stripe } from 'stripe'
 import { SECOND_MS } from '../../../../base/clock.ts'
@@ -23,21 +24,23 @@ type SubscriptionStanding = {
   subscription: string
   customer: string
   currency: string
-  /** When the subscription began, in ms. */
+  /** When the subscription began (epoch ms). */
   startedAt: number
   /**
-   * `live`: mail is charged. `over`: the subscription ended, or Stripe has given up collecting.
-   * `pending`: the first payment is not made.
+   * `live`: mail is charged. `over`: the subscription has ended, or Stripe has given up collecting.
+   * `pending`: the first payment is still missing.
    */
   state: 'live' | 'over' | 'pending'
-  /** Whether a payment after the first has failed and was not made up for. */
+  /** Whether a payment after the first one has failed and is still missing. */
   isFailing: boolean
-  /** Another subscription of the project, which is live too and was there before. */
+  /** Another live subscription of the project that began earlier; null if there is none. */
   earlier: string | null
 }
 
 const LIVE: ReadonlySet<string> = new Set(['active', 'trialing', 'past_due'])
-/** In these states of a subscription, an open invoice is being paid. */
+/**
+ * The states of a subscription in which no payment is overdue; an open invoice is still being paid.
+ */
 const PAID: ReadonlySet<string> = new Set(['active', 'trialing'])
 
 type Deps = Pick<Base, 'config' | 'directory' | 'now' | 'log' | 'jobNotifier'>
@@ -109,8 +112,8 @@ async function isLive(stripe: StripeClient, id: string): Promise<boolean> {
 }
 
 /**
- * Looks only at invoices of the project's subscription; other invoices of the customer do not
- * concern this server.
+ * Whether a payment has failed. Looks only at invoices of the project's subscription; other
+ * invoices of the customer do not concern this server.
  */
 async function hasFailed(
   stripe: StripeClient,
@@ -132,7 +135,10 @@ function findProject(tx: Tx, { projectId }: SubscriptionStanding): Promise<Proje
     .get()
 }
 
-/** A project keeps its customer while it has a subscription. */
+/**
+ * Whether the customer belongs to another project, or differs from the one that the project has
+ * with this subscription: a project keeps its customer while it has a subscription.
+ */
 async function isOfOther(
   tx: Tx,
   project: Project,

@@ -1,7 +1,7 @@
 /**
- * Cleans an image file: everything that is not needed to show the image is removed. The pixels stay
- * as they are: only the container is taken apart, checked and put together again. The bytes decide
- * the format, not the name of the file.
+ * Cleans an image file: removes everything that is not needed to show the image. The pixels stay as
+ * they are, because only the container is taken apart, checked and put together again. The bytes
+ * decide the format, not the name of the file.
  */
 import { cleanGif } from './gif.ts'
 import { type CleanImage, refusedImage } from './image-parts.ts'
@@ -9,10 +9,13 @@ import { cleanJpeg } from './jpeg.ts'
 import { cleanPng } from './png.ts'
 import { cleanWebp } from './webp.ts'
 
-/** Width x height x frames; a viewer needs four bytes for each pixel. */
+/**
+ * The most pixels of all frames together (width x height x frames); a viewer needs four bytes for
+ * each.
+ */
 const MAX_PIXELS = 50_000_000
 
-/** The number of bytes that `file-type` wants to see. */
+/** The number of bytes that `file-type` needs to recognise a format. */
 const SAMPLE_BYTES = 4100
 
 const CLEANERS: Readonly<Record<string, (bytes: Buffer) => CleanImage>> = {
@@ -23,7 +26,10 @@ const CLEANERS: Readonly<Record<string, (bytes: Buffer) => CleanImage>> = {
   'image/webp': cleanWebp,
 }
 
-/** The parts of the result are views of `bytes`. @throws AppError VALIDATION_ERROR */
+/**
+ * Cleans an image. The parts of the result are views of `bytes`.
+ * @throws AppError VALIDATION_ERROR
+ */
 export async function cleanImage(bytes: Buffer): Promise<CleanImage> {
   if (bytes.length === 0) throw refusedImage('The file is empty')
   const { fileTypeFromBuffer } = await import('file-type')

@@ -17,7 +17,7 @@ type GifState = {
   parts: ImageParts
   width: number
   height: number
-  /** The control of the next frame or text. */
+  /** The graphic control extension that applies to the next frame or text. */
   control: { start: number; end: number } | undefined
   hasLoops: boolean
   frames: number
@@ -30,9 +30,9 @@ const TRAILER = 0x3b
 const LABEL = { plainText: 0x01, control: 0xf9, application: 0xff }
 const CONTROL_BYTES = 8
 const IMAGE_HEADER_BYTES = 10
-/** The codes of the image data begin with this many bits at most: browsers refuse more. */
+/** The most bits with which the codes of image data may begin; browsers refuse more. */
 const MAX_CODE_BITS = 11
-/** Application data with the number of loops. */
+/** The names of application extensions that hold the number of loops. */
 const LOOPS = ['NETSCAPE2.0', 'ANIMEXTS1.0']
 
 /** @throws AppError VALIDATION_ERROR */
@@ -61,7 +61,10 @@ export function cleanGif(bytes: Buffer): CleanImage {
   return { contentType: 'image/gif', extension: 'gif', width, height, frames, parts }
 }
 
-/** The end of a colour table that begins at `at`, if `flags` say that there is one. */
+/**
+ * Returns the end of the colour table that begins at `at`; returns `at` if `flags` say that there
+ * is none.
+ */
 function endOfColours(bytes: Buffer, at: number, flags = 0): number {
   const end = flags & 0x80 ? at + 3 * 2 ** ((flags & 7) + 1) : at
   requireBytes(bytes, end)
@@ -86,7 +89,10 @@ function takeExtension(state: GifState, start: number): number {
   return end
 }
 
-/** The extension with the number of loops and nothing else; undefined for another one. */
+/**
+ * Makes an extension with the number of loops and nothing else; undefined if `extension` is of
+ * another kind.
+ */
 function formatLoops(extension: Buffer): Buffer | undefined {
   const isLoops =
     extension[2] === 11 &&
@@ -119,7 +125,10 @@ function takeImage(state: GifState, start: number): number {
   return end
 }
 
-/** The end of the data blocks that begin at `start`: each has its length, and the last is empty. */
+/**
+ * Returns the end of the data blocks that begin at `start`. Each block has its length, and the last
+ * one is empty.
+ */
 function endOfBlocks(bytes: Buffer, start: number): number {
   let at = start
   for (;;) {

@@ -1,5 +1,5 @@
 /**
- * The cleaned file of an image, the refusals of an image, and the bounds on its parts. All
+ * The result of cleaning an image, the refusals of an image, and the bounds on its parts. All
  * refusals name the form's field `image`.
  */
 import { type AppError, invalidField } from '../../../../base/errors.ts'
@@ -8,29 +8,32 @@ import { type AppError, invalidField } from '../../../../base/errors.ts'
 export type CleanImage = {
   contentType: 'image/jpeg' | 'image/png' | 'image/gif' | 'image/webp'
   extension: 'jpg' | 'png' | 'gif' | 'webp'
-  /** In pixels, as viewers show the image. */
+  /** The size in pixels, as viewers show the image. */
   width: number
   height: number
-  /** 1 for an image that does not move. */
+  /** The number of frames; 1 for an image that does not move. */
   frames: number
-  /** The cleaned file. */
+  /** The parts of the cleaned file. */
   parts: ImageParts
 }
 
-/** The blocks, chunks or segments of an image. Real images have far fewer. */
+/** The most blocks, chunks or segments of an image. Real images have far fewer. */
 const MAX_BLOCKS = 20_000
 
 export type ImageParts = {
-  /** Continues with the given file's bytes from `start` up to `end`. */
+  /** Adds the given file's bytes from `start` up to `end`. */
   keep(start: number, end: number): void
-  /** Continues with other bytes. */
+  /** Adds other bytes after the parts so far. */
   add(bytes: Buffer): void
   sizeBytes(): number
-  /** The parts so far. */
+  /** Returns the parts so far. */
   list(): Buffer[]
 }
 
-/** Each part takes memory and a write of its own. Real images have fewer than a hundred. */
+/**
+ * The most parts, because each takes memory and a write of its own. Real images have fewer than a
+ * hundred.
+ */
 const MAX_PARTS = 10_000
 
 /**
@@ -40,7 +43,7 @@ const MAX_PARTS = 10_000
 export function createParts(source: Buffer): ImageParts {
   const parts: Buffer[] = []
   let sizeBytes = 0
-  /** The view that may still grow. */
+  /** Where the last view begins; it may still grow. */
   let start = 0
   let end = 0
 
@@ -81,7 +84,8 @@ export function refusedImage(message: string): AppError {
 }
 
 /**
- * The refusal of a file that contradicts its format. `what`: a clause, as `its data are invalid`.
+ * The refusal of a file that contradicts its format. `what`: a clause such as `its data are
+ * invalid`.
  */
 export function brokenImage(what: string): AppError {
   return refusedImage(`The image is broken: ${what}`)

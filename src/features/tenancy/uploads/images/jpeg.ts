@@ -19,7 +19,10 @@ import { formatOrientation, isColourProfile, readOrientation, shownSize } from '
 
 type JpegFrame = { width: number; height: number; components: number }
 
-/** From the marker at `start` to `end`; `payload` is without marker, length and the data of a scan. */
+/**
+ * A segment: the bytes from its marker at `start` to `end`. `payload` lacks the marker, the length
+ * and the data of a scan.
+ */
 type Segment = { marker: number; payload: Buffer; start: number; end: number }
 
 type FoundSegment = {
@@ -29,7 +32,7 @@ type FoundSegment = {
   orientation: number | undefined
   profile: Segment[]
   scans: number
-  /** Tables, frame and scans. */
+  /** The tables, the frame and the scans. */
   kept: Segment[]
 }
 
@@ -48,7 +51,10 @@ const EXIF = 'Exif\0\0'
 const PROFILE = 'ICC_PROFILE\0'
 const ADOBE = 'Adobe'
 
-/** A viewer decodes the whole image for each scan. Progressive images have about ten. */
+/**
+ * The most scans, because a viewer decodes the whole image for each. Progressive images have about
+ * ten.
+ */
 const MAX_SCANS = 100
 
 /** @throws AppError VALIDATION_ERROR */
@@ -78,7 +84,7 @@ function* listSegments(bytes: Buffer): Generator<Segment> {
       start = endOfFill(bytes, start)
       continue
     }
-    // The markers below are those of scans, or of no JPEG.
+    // The markers that are smaller belong to scans, or to no JPEG.
     if (marker < MARKER.sof0 || (marker >= 0xd0 && marker < MARKER.sos)) throw unknownMarker()
     requireBytes(bytes, start + 4)
     const lengthBytes = bytes.readUInt16BE(start + 2)
@@ -98,7 +104,10 @@ function endOfFill(bytes: Buffer, start: number): number {
   return at
 }
 
-/** The end of the coded data from `start` on: the next marker that does not belong to the data. */
+/**
+ * Returns the end of the coded data that begin at `start`: the next marker that does not belong to
+ * the data.
+ */
 function endOfScan(bytes: Buffer, start: number): number {
   for (let at = start; at + 1 < bytes.length; at += 1) {
     if (bytes[at] !== 0xff) continue
@@ -133,7 +142,7 @@ function isTable(marker: number, payload: Buffer): boolean {
   return marker === MARKER.dri && payload.length === 2
 }
 
-/** Takes the first segment of each kind, as viewers do, and all segments of the profile. */
+/** Keeps the first segment of each kind, as viewers do, and all segments of the colour profile. */
 function takeApplicationData(found: FoundSegment, segment: Segment): void {
   const { marker, payload } = segment
   if (marker === APP0 && begins(payload, JFIF) && payload.length >= 14) found.jfif ??= segment
@@ -152,7 +161,7 @@ function join(parts: ImageParts, found: FoundSegment): ImageParts {
   const { jfif, adobe, orientation = 1, profile, kept } = found
   parts.add(SOI)
   if (jfif !== undefined) {
-    // Version, units and densities; then a thumbnail of 0 x 0.
+    // Keeps version, units and densities, and adds a thumbnail of 0 x 0.
     const data = [jfif.payload.subarray(0, 12), Buffer.alloc(2)]
     parts.add(applicationData(APP0, Buffer.concat(data)))
   }
@@ -173,7 +182,10 @@ function applicationData(marker: number, data: Buffer): Buffer {
   return Buffer.concat([head, data])
 }
 
-/** Whether the segments are one profile: numbered from 1, each with their count (ICC.1, annex B.4). */
+/**
+ * Whether the segments form one colour profile: numbered from 1, each with the number of all
+ * (ICC.1, annex B.4).
+ */
 function isProfile(segments: readonly Segment[]): boolean {
   const head = PROFILE.length + 2
   const isNumbered = segments.every(

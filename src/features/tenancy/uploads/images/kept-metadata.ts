@@ -1,6 +1,7 @@
 /**
- * The metadata of images that viewers need: the orientation in EXIF data (TIFF 6.0; EXIF 2.32, section 4.6.4), and
- * colour profiles (ICC.1:2022, section 7.2), which are recognized, so that other data in their place are removed.
+ * Reads and writes the metadata of images that viewers need: the orientation in EXIF data (TIFF
+ * 6.0; EXIF 2.32, section 4.6.4), and colour profiles (ICC.1:2022, section 7.2). Data in the place
+ * of a profile that are no profile are removed.
  */
 
 const ORIENTATION_TAG = 0x0112
@@ -8,14 +9,14 @@ const TYPE_SHORT = 3
 const TIFF_HEADER_BYTES = 8
 const ENTRY_BYTES = 12
 
-/** The largest profiles of printers have about 3 MB. */
+/** The most bytes of a profile; the largest profiles, of printers, have about 3 MB. */
 export const MAX_PROFILE_BYTES = 4 * 1024 * 1024
 const PROFILE_HEADER_BYTES = 128
 const SIGNATURE_AT = 36
 
 /**
- * Returns the orientation, 2 to 8; 1, which changes nothing, if there is none or the data are broken.
- * `tiff`: the data after `Exif\0\0`.
+ * Returns the orientation, 2 to 8, that EXIF data give; 1, which changes nothing, if there is none
+ * or the data are broken. `tiff`: the data after `Exif\0\0`.
  */
 export function readOrientation(tiff: Buffer): number {
   const isLittleEndian = tiff.toString('latin1', 0, 4) === 'II*\0'
@@ -35,7 +36,7 @@ export function readOrientation(tiff: Buffer): number {
   return 1
 }
 
-/** EXIF data with the orientation and nothing else, after `Exif\0\0`. */
+/** Makes EXIF data with the orientation and nothing else, without the leading `Exif\0\0`. */
 export function formatOrientation(orientation: number): Buffer {
   const tiff = Buffer.alloc(TIFF_HEADER_BYTES + 2 + ENTRY_BYTES + 4)
   tiff.write('MM\0*', 0, 'latin1')
@@ -48,7 +49,10 @@ export function formatOrientation(orientation: number): Buffer {
   return tiff
 }
 
-/** The size of an image as viewers show it: some turn it by a quarter, so that its sides change places. */
+/**
+ * Returns the size of an image as viewers show it. Some orientations turn the image by a quarter,
+ * which swaps its sides.
+ */
 export function shownSize(
   { width, height }: { width: number; height: number },
   orientation: number,
@@ -56,7 +60,9 @@ export function shownSize(
   return orientation >= 5 ? { width: height, height: width } : { width, height }
 }
 
-/** `head`: the beginning of the profile; `sizeBytes`: of the whole. */
+/**
+ * Whether data are a colour profile. `head`: its first bytes; `sizeBytes`: the size of the whole.
+ */
 export function isColourProfile(head: Buffer, sizeBytes: number): boolean {
   if (head.length < PROFILE_HEADER_BYTES || sizeBytes > MAX_PROFILE_BYTES) return false
   if (head.toString('latin1', SIGNATURE_AT, SIGNATURE_AT + 4) !== 'acsp') return false

@@ -1,10 +1,10 @@
-/** The frames of an animated PNG, checked (W3C PNG, third edition, section 11.3.6). */
+/** Checks the frames of an animated PNG (W3C PNG, third edition, section 11.3.6). */
 import { brokenImage } from './image-parts.ts'
 
 export type Animation = {
   /** Takes an `fcTL`. @throws AppError VALIDATION_ERROR */
   beginFrame(data: Buffer): void
-  /** Called at the first `IDAT`: the image itself is the first frame if a frame has begun. */
+  /** Takes the first `IDAT`: the image itself is the first frame if an `fcTL` came before. */
   beginData(): void
   /** Takes an `fdAT`. @throws AppError VALIDATION_ERROR */
   addData(data: Buffer): void
@@ -18,7 +18,7 @@ const CONTROL_BYTES = 8
 const FRAME_BYTES = 26
 const SEQUENCE_BYTES = 4
 
-/** `control`: the data of the `acTL`. @throws AppError VALIDATION_ERROR */
+/** Begins an animation. `control`: the data of the `acTL`. @throws AppError VALIDATION_ERROR */
 export function openAnimation(control: Buffer, canvas: Size): Animation {
   if (control.length !== CONTROL_BYTES) throw invalid()
   const declared = control.readUInt32BE(0)
@@ -60,7 +60,10 @@ export function openAnimation(control: Buffer, canvas: Size): Animation {
   }
 }
 
-/** A frame lies within the canvas; the one that is the image itself covers it. */
+/**
+ * Requires that a frame lies within the canvas, and that the frame that is the image itself covers
+ * it.
+ */
 function requireRegion(data: Buffer, canvas: Size, { isWhole }: { isWhole: boolean }): void {
   const [width, height, x, y] = [4, 8, 12, 16].map((at) => data.readUInt32BE(at)) as [
     number,

@@ -26,7 +26,10 @@ import { type Animation, openAnimation } from './png-animation.ts'
 
 type Chunk = { type: string; data: Buffer; start: number; end: number }
 
-/** The result of zlib with `info`, which its types lack. `bytesWritten`: the size of the compressed data. */
+/**
+ * The result of zlib with the option `info`, which the types of node:zlib lack. `bytesWritten`: the
+ * size of the compressed data.
+ */
 type Inflated = { buffer: Buffer; engine: { bytesWritten: number } }
 
 type Header = { width: number; height: number; colourType: number }
@@ -36,21 +39,21 @@ type ChunkPlace = 'before the palette' | 'before the data' | 'in the data' | 'af
 type PngState = {
   parts: ImageParts
   header: Header
-  /** Entries of the palette; 0 without one. */
+  /** The number of entries of the palette; 0 without a palette. */
   paletteSize: number
   place: ChunkPlace
-  /** The ancillary chunks that were kept. */
+  /** The types of the ancillary chunks that were kept. */
   seen: Set<string>
   animation: Animation | undefined
   orientation: number
 }
 
 const SIGNATURE_BYTES = 8
-/** Length, type and checksum. */
+/** The bytes of a chunk besides its data: length, type and checksum. */
 const CHUNK_OVERHEAD_BYTES = 12
 const MAX_SIDE = 2 ** 31 - 1
 
-/** Bit depths by colour type. */
+/** The allowed bit depths by colour type. */
 const DEPTHS: Readonly<Record<number, readonly number[]>> = {
   0: [1, 2, 4, 8, 16],
   2: [8, 16],
@@ -60,7 +63,10 @@ const DEPTHS: Readonly<Record<number, readonly number[]>> = {
 }
 const INDEXED = 3
 
-/** Ancillary chunks: whether the palette may come first, and the allowed lengths. */
+/**
+ * The ancillary chunks that are kept: whether the palette may come before, and which lengths are
+ * allowed.
+ */
 const ANCILLARY: Readonly<
   Record<string, { isAfterPalette: boolean; isLength(length: number, state: PngState): boolean }>
 > = {
@@ -137,7 +143,10 @@ function take(state: PngState, chunk: Chunk): void {
   else takeAncillary(state, chunk)
 }
 
-/** A viewer cannot show an image with a critical chunk that it does not know. */
+/**
+ * Whether the chunk is critical. A viewer cannot show an image with a critical chunk that it does
+ * not know.
+ */
 function isCritical(type: string): boolean {
   return type[0] === type[0]?.toUpperCase()
 }
@@ -170,7 +179,10 @@ function takeEnd({ place, parts }: PngState, { data, start, end }: Chunk): void 
   parts.keep(start, end)
 }
 
-/** Without an `acTL` before the data, the other chunks of an animation mean nothing. */
+/**
+ * Takes a chunk of an animation. Without an `acTL` before the data, such chunks mean nothing and
+ * are dropped.
+ */
 function takeAnimation(state: PngState, { type, data, start, end }: Chunk): void {
   const { place, header, parts } = state
   if (type === 'acTL') {
@@ -184,7 +196,7 @@ function takeAnimation(state: PngState, { type, data, start, end }: Chunk): void
   parts.keep(start, end)
 }
 
-/** Keeps the profile without its name, a text of its maker. */
+/** Keeps the profile without its name, which is a text of the maker. */
 function takeProfile({ place, seen, parts }: PngState, { data }: Chunk): void {
   const nameEnd = data.indexOf(0)
   const isNamed = nameEnd >= 1 && nameEnd <= 79 && data[nameEnd + 1] === 0
@@ -195,10 +207,14 @@ function takeProfile({ place, seen, parts }: PngState, { data }: Chunk): void {
   parts.add(formatChunk('iCCP', [Buffer.from('ICC\0\0'), compressed]))
 }
 
-/** The zlib stream of a profile, without bytes after its end; undefined if it holds no profile. */
+/**
+ * Returns the zlib stream of a profile without bytes after its end; undefined if the stream holds
+ * no profile.
+ */
 function withoutRest(data: Buffer): Buffer | undefined {
   try {
-    // Viewers inflate all of it: a few kilobytes could take gigabytes of their memory.
+    // Bounds the inflated size, because viewers inflate all of it: a few kilobytes could take
+    // gigabytes of their memory.
     const options = { maxOutputLength: MAX_PROFILE_BYTES, info: true }
     const { buffer: profile, engine } = inflateSync(data, options) as unknown as Inflated
     return isColourProfile(profile, profile.length)
@@ -209,7 +225,7 @@ function withoutRest(data: Buffer): Buffer | undefined {
   }
 }
 
-/** Takes the first chunk of EXIF data; further ones are dropped. */
+/** Keeps the first chunk of EXIF data; later ones are dropped. */
 function takeExif(state: PngState, { data }: Chunk): void {
   const { seen, parts } = state
   if (seen.has('eXIf')) return
@@ -246,7 +262,10 @@ function backgroundBytes({ header }: PngState): number {
   return { 0: 2, 2: 6, 3: 1, 4: 2, 6: 6 }[header.colourType] ?? 0
 }
 
-/** In an indexed image the chunk follows the palette, and has one byte for each entry at most. */
+/**
+ * Whether the length fits. In an indexed image the chunk follows the palette, and has at most one
+ * byte for each entry.
+ */
 function isTransparencyLength(length: number, { header, paletteSize }: PngState): boolean {
   if (header.colourType === INDEXED) return length >= 1 && length <= paletteSize
   return length === { 0: 2, 2: 6 }[header.colourType]

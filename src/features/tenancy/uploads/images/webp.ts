@@ -35,7 +35,7 @@ const FLAG = { moving: 0x02, alpha: 0x10, profile: 0x20 }
 /** @throws AppError VALIDATION_ERROR */
 export function cleanWebp(bytes: Buffer): CleanImage {
   requireBytes(bytes, CHUNKS_START)
-  // A reader stops at this size.
+  // Readers stop at the size that the header gives.
   const end = CHUNK_HEADER_BYTES + bytes.readUInt32LE(4)
   requireBytes(bytes, end)
   const file = bytes.subarray(0, end)
@@ -48,7 +48,7 @@ export function cleanWebp(bytes: Buffer): CleanImage {
 
 type Kept = Size & { frames: number; parts: ImageParts }
 
-/** One bitstream, and nothing else. */
+/** Keeps the bitstream of a simple file, and nothing else. */
 function keepSimple(file: Buffer, chunk: Chunk): Kept {
   if (!isBitstream(chunk.type)) throw brokenImage('it has no picture')
   const { width, height } = readBitstream(chunk.type, dataOf(file, chunk))
@@ -101,7 +101,7 @@ function dataOf(file: Buffer, { dataStart, dataEnd }: Chunk): Buffer {
 
 type Shown = Picture & { frame: Chunk | undefined }
 
-/** The picture of an image that does not move: as large as the canvas. */
+/** Reads the picture of an image that does not move, which must be as large as the canvas. */
 function readStill(file: Buffer, chunks: readonly Chunk[], canvas: Size): Shown {
   const picture = readPicture(file, chunks)
   if (!isSameSize(picture, canvas)) throw brokenImage('it has two sizes')
@@ -131,7 +131,7 @@ function readFrame(file: Buffer, frame: Chunk, canvas: Size): Shown {
   return { ...picture, frame }
 }
 
-/** The first bitstream, and the transparency of a lossy one, which precedes it. */
+/** Reads the first bitstream, and before it the transparency of a lossy one. */
 function readPicture(file: Buffer, chunks: readonly Chunk[]): Picture {
   const index = chunks.findIndex(({ type }) => isBitstream(type))
   const bitstream = chunks[index]
@@ -146,7 +146,7 @@ function isSameSize(one: Size, other: Size): boolean {
   return one.width === other.width && one.height === other.height
 }
 
-/** The profile precedes the pictures. */
+/** Finds the profile, which must precede the pictures. */
 function findProfile(file: Buffer, chunks: readonly Chunk[]): Chunk | undefined {
   const first = chunks.findIndex(({ type }) => isBitstream(type) || ['ALPH', 'ANMF'].includes(type))
   const profile = chunks.slice(0, first).find(({ type }) => type === 'ICCP')
@@ -162,7 +162,7 @@ function findLoops(chunks: readonly Chunk[]): Chunk {
   return loops
 }
 
-/** A frame gets a new header, because it may have lost chunks. */
+/** Keeps a picture. A frame gets a new header, because some of its chunks may be dropped. */
 function keepPicture(
   parts: ImageParts,
   file: Buffer,
@@ -183,7 +183,7 @@ function keepChunk(parts: ImageParts, chunk: Chunk): void {
   if (paddedSize(chunk) > dataEnd - start) parts.add(Buffer.alloc(1))
 }
 
-/** The padded size of a chunk with its header. */
+/** Returns the padded size of a chunk with its header. */
 function paddedSize({ start, dataEnd }: Chunk): number {
   return dataEnd - start + ((dataEnd - start) % 2)
 }
@@ -196,7 +196,7 @@ function formatFileHeader(contentBytes: number): Buffer {
 function formatExtended(header: Buffer, flags: number): Buffer {
   const data = Buffer.alloc(EXTENDED_BYTES)
   data[0] = flags
-  // The size of the canvas; the three bytes before it are reserved.
+  // Copies the size of the canvas. The three bytes before the size are reserved and stay 0.
   header.copy(data, 4, 4)
   return Buffer.concat([formatChunkHeader('VP8X', EXTENDED_BYTES), data])
 }
@@ -222,7 +222,10 @@ function readBitstream(type: string, data: Buffer): { width: number; height: num
   return size
 }
 
-/** The picture is a key frame of a video, whose first part must be there. */
+/**
+ * Reads the header of a lossy picture: it is a key frame of a video, whose first part must be
+ * there.
+ */
 function readLossy(data: Buffer) {
   if (data.length < LOSSY_HEADER_BYTES) throw invalidBitstream()
   const tag = data.readUIntLE(0, 3)

@@ -7,7 +7,7 @@ import {
   htmlOfMarkdown,
 } from '../../../../../src/features/mail/messages/accept/template-check.ts'
 import { runFor, type WorkOwner } from '../../../../../src/turns/owner.ts'
-import { RENDERING } from '../../../../../src/turns/rendering.ts'
+import { RENDERING_LIMITS } from '../../../../../src/turns/rendering.ts'
 import { createTurns } from '../../../../../src/turns/turns.ts'
 import { fakeClient } from '../../../../turns/fake-client.ts'
 
@@ -16,7 +16,7 @@ const LEFT = { code: 'REQUEST_TIMEOUT' }
 
 /** One thread; `answer` ends the work that runs. */
 function open() {
-  const turns = createTurns({ ...RENDERING, atOnce: 1 })
+  const turns = createTurns({ ...RENDERING_LIMITS, atOnce: 1 })
   const running: PromiseWithResolvers<void>[] = []
   const work = () => {
     const settled = Promise.withResolvers<void>()
@@ -75,7 +75,7 @@ for (const name of ['a long template', 'Markdown'] as const) {
 
   test(`${name} is refused when as many requests wait as may`, async () => {
     const { act, answer } = open()
-    const all = Array.from({ length: 1 + RENDERING.waitingPerProject }, () =>
+    const all = Array.from({ length: 1 + RENDERING_LIMITS.waitingPerProject }, () =>
       request().run(act(name)),
     )
     await assert.rejects(request().run(act(name)), { code: 'RATE_LIMIT_EXCEEDED' })

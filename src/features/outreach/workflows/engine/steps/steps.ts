@@ -227,7 +227,9 @@ export async function updateContactOfStep(
   return { kind: 'done', input, output }
 }
 
-/** Returns the values if they are rendered; otherwise asks for them. */
+/**
+ * Returns the rendered values of the step. If there are none, asks for them and returns undefined.
+ */
 function findRendered(
   stepValues: StepValues,
   { execution }: UpdateCall,
@@ -249,7 +251,10 @@ function findRendered(
   return undefined
 }
 
-/** Returns the contact after the change, the same one if nothing differs, or why it is refused. */
+/**
+ * Returns the contact after the change (the same object if nothing differs), or the text that says
+ * why the change is refused.
+ */
 function changed(
   contact: Contact,
   { updates, subscriptionAction }: Required<UpdateContactConfig>,
