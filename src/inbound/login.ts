@@ -34,7 +34,7 @@ type LoginResult = { user: SubmissionUser } | { refused: SmtpRefusal; isGuess: b
 
 const SUBMISSION_USER = 'pillarbox'
 
-export type FailedLogins = {
+type FailedLogins = {
   isOverLimit(address: string): boolean
   /** Counts a failure. Returns how many milliseconds to wait before the reply. */
   failed(address: string): number

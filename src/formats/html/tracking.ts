@@ -30,10 +30,10 @@ export type Tracker = {
 }
 
 /** The tracked email and the numbers of its content's links. */
-export type TrackedEmail = { emailId: string; numbers: LinkNumbers }
+type TrackedEmail = { emailId: string; numbers: LinkNumbers }
 
 /** The link in a click token: its number or its URL. */
-export type TrackedLink = number | string
+type TrackedLink = number | string
 
 const MAX_TRACKED_LINK_LENGTH = 1_500
 /**
@@ -103,7 +103,7 @@ function createUrlReplacer(tracker: Tracker, { emailId, numbers }: TrackedEmail)
 }
 
 /** The tracked link of an attribute's value; undefined if the value stays unchanged. */
-export function toTrackedLink(
+function toTrackedLink(
   value: string,
   { baseUrl }: Pick<Tracker, 'baseUrl'>,
   numbers: LinkNumbers,
@@ -126,11 +126,11 @@ function createClickUrl(tracker: Tracker, click: { emailId: string; link: Tracke
 }
 
 /** The URL for a click token, escaped for a quoted attribute. */
-export function formatClickUrl({ baseUrl }: Pick<Tracker, 'baseUrl'>, token: string): string {
+function formatClickUrl({ baseUrl }: Pick<Tracker, 'baseUrl'>, token: string): string {
   return escapeHtml(`${baseUrl}/t/c/${token}`)
 }
 
-export function formatPixel({ baseUrl }: Pick<Tracker, 'baseUrl'>, token: string): string {
+function formatPixel({ baseUrl }: Pick<Tracker, 'baseUrl'>, token: string): string {
   const address = escapeHtml(`${baseUrl}/t/o/${token}`)
   return `<img src="${address}" width="1" height="1" alt="" style="border: 0">\n`
 }

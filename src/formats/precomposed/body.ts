@@ -15,8 +15,12 @@ import { type Footer, type FooterKind, footerHtml } from '../html/footer.ts'
 import { htmlToText, type Link } from '../html/html-to-text.ts'
 import type { LinkNumbers } from '../html/links.ts'
 import { afterTag, readMarkup } from '../html/tag.ts'
-import type { Tracker } from '../html/tracking.ts'
-import { addTrackingSlots, fillTrackingSlots, type TrackingSlot } from '../html/tracking.ts'
+import {
+  addTrackingSlots,
+  fillTrackingSlots,
+  type Tracker,
+  type TrackingSlot,
+} from '../html/tracking.ts'
 import { escapeHtml } from '../template/characters.ts'
 import { type Piece, printPlaceholder, type TemplatePlaceholder } from '../template/substitute.ts'
 import type { Variables } from '../template/variables.ts'
