@@ -1,6 +1,6 @@
 /**
- * The entry of `pillarbox`. Checks the version of Node before it loads anything else, because an old
- * Node fails on the syntax with a misleading message.
+ * The entry of `pillarbox`. It checks the version of Node before it loads anything else, because an
+ * old Node would fail on the syntax with a misleading message.
  */
 // The name that `ps` and `top` show.
 process.title = 'pillarbox'

@@ -1,4 +1,4 @@
-/** `backup`: makes a backup beside a running server, or without one. */
+/** `backup`: makes a backup, whether a server is running or not. */
 import { setPriority } from 'node:os'
 import path from 'node:path'
 import { now } from '../base/clock.ts'
@@ -24,11 +24,14 @@ import { requireDatabase } from './engine/require-database.ts'
 import { writeOut } from './engine/terminal.ts'
 import { escapeControls, formatFields } from './engine/text.ts'
 
-/** The niceness of the command: a running server has the processor first. */
+/** The niceness of the command, so that a running server gets the processor first. */
 const LOW_PRIORITY = 5
 const MIB = 1024 * 1024
 
-/** With `-` the archive goes to standard output, and the report to standard error. */
+/**
+ * Runs `backup`. With `-` in place of a file, the archive goes to standard output and the report to
+ * standard error.
+ */
 export async function backupCommand(context: CommandContext, input: Input): Promise<Result> {
   const { terminal } = context
   const [given = ''] = input.args
@@ -44,7 +47,7 @@ export async function backupCommand(context: CommandContext, input: Input): Prom
   const isFinal = terminal.isWholeProcess
   if (isFinal === true && process.platform !== 'win32') setPriority(LOW_PRIORITY)
   const attempt = { origin: 'command', file, startedAt: now() } as const
-  // The server records the attempts of its schedule itself.
+  // With --scheduled the server records the attempt itself.
   const keep = input.has('scheduled') ? async () => undefined : record
   const make = async () => {
     const create = async () => {
@@ -54,13 +57,13 @@ export async function backupCommand(context: CommandContext, input: Input): Prom
     const made = await create().catch(async (error: unknown) => {
       if (isAnotherRunning(error)) throw error
       const failed = { endedAt: now(), error: describeError(error), bytes: 0, databaseBytes: 0 }
-      // The failure of the backup matters more than that of its record.
+      // If recording this failed backup fails too, the error of the backup is the one to show.
       await keep(context, { ...attempt, ...failed }).catch(() => undefined)
       throw error
     })
     const { bytes, databaseBytes } = made
     const ended = { ...attempt, bytes, databaseBytes, endedAt: now(), error: null }
-    // A record that fails does not fail the backup, whose file is complete and verified.
+    // If only the record fails, the backup has not failed: its file is complete and verified.
     const unrecorded = await keep(context, ended).then(() => null, describeError)
     return { made, unrecorded }
   }
@@ -82,14 +85,17 @@ function noTerminal(): UsageError {
 }
 
 /**
- * Advises `backup - > FILE`: the shell then opens the file as the user who gave the command. The umask keeps
- * other users from reading the file.
+ * Advises `backup - > FILE`: the shell then opens the file as the user who typed the command. The
+ * umask keeps other users from reading the file.
  */
 function adviseStream({ configPath }: CommandContext, file: string): string {
   return `Use "(umask 077; ${formatCommand(['backup', '-'], configPath)} > ${quoteWord(file)})", or a folder that this user may write to.`
 }
 
-/** A backup must not migrate the database of an older program, so its record may be left out. */
+/**
+ * Records the attempt in the database, but not in one of an older program: opening it would migrate
+ * it.
+ */
 async function record(context: CommandContext, attempt: BackupAttempt): Promise<void> {
   const { config } = await context.configuration.load()
   if (!hasCurrentSchema(config.database.file, nativeBindingPath(config.dataDir))) return
@@ -107,7 +113,10 @@ function writerTo(terminal: CommandContext['terminal']): Sink {
   }
 }
 
-/** `unrecorded`: why the database has no record of the backup; null if the record is written. */
+/**
+ * The output of the command. `unrecorded`: why the database has no record of the backup; null if it
+ * has one.
+ */
 function report(
   file: string,
   made: Backup,

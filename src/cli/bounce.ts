@@ -1,4 +1,6 @@
-/** Prints how Pillarbox classifies bounces, complaints and replies in files. */
+/**
+ * `bounce inspect`: prints how Pillarbox classifies the bounces, complaints and replies in files.
+ */
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { getSystemErrorMap } from 'node:util'
@@ -8,13 +10,13 @@ import type { CommandContext, Input, Result } from './engine/command.ts'
 import type { Terminal } from './engine/terminal.ts'
 import { escapeControls, formatTable, shorten } from './engine/text.ts'
 
-/** Larger than any message: a larger file, such as a disk image, is refused. */
+/** Octets of the largest file that is read: no message is larger, but a disk image may be. */
 const MAX_OCTETS = 64 * 1_048_576
 
 /**
- * Prints one paragraph for each file, or one JSON line with `--json`; `-` is standard input. Needs no
- * configuration. An unreadable file does not stop the others.
- * @throws AppError that names the unreadable files, after printing the others
+ * Prints one paragraph for each file, or one JSON line with `--json`; `-` is standard input. Needs
+ * no configuration. A file that cannot be read does not stop the others.
+ * @throws AppError that names the unreadable files, after the others are printed
  */
 export async function inspectBouncesCommand(
   { terminal, isJson }: CommandContext,
@@ -30,7 +32,7 @@ export async function inspectBouncesCommand(
   return null
 }
 
-/** The octets of the file, or the reason why it cannot be read. */
+/** Returns the octets of the file, or the reason why it cannot be read. */
 async function readMessage({ stdin, cwd }: Terminal, file: string): Promise<Buffer | string> {
   try {
     const raw = file === '-' ? await readAll(stdin) : await readFile(path.resolve(cwd, file))

@@ -14,9 +14,9 @@ const EXIT_STATUS = { done: 0, failed: 1, wrongUsage: 2 } as const
 type Failure = {
   code: string
   message: string
-  /** Further fields of the JSON. */
+  /** Further fields of the error in JSON. */
   details?: Record<string, unknown>
-  /** Further lines of the text. */
+  /** Further lines of the error as text. */
   lines?: string[]
   status: 1 | 2
 }
@@ -26,10 +26,16 @@ type FailureOptions = {
   typed?: Typed
 }
 
-/** Makes the commands in a text those that the operator must type. Not for texts that may quote people. */
+/**
+ * Adds `--config` to the commands in a text, as the operator must type them. Not for texts that
+ * quote people.
+ */
 type Typed = (text: string) => string
 
-/** Returns the exit status: 0 done, 1 failed, 2 wrong usage or configuration. Leaves nothing open. */
+/**
+ * Runs a command. Returns the exit status: 0 done, 1 failed, 2 wrong usage or configuration. Leaves
+ * nothing open.
+ */
 export async function runCli(
   argv: readonly string[],
   terminal: Terminal = processTerminal(),
@@ -63,7 +69,7 @@ export function writeFailure(
   return status
 }
 
-/** A reader such as `head` may close the pipe early. */
+/** Prints the output. A reader that closes the pipe early, such as `head`, is no failure. */
 async function print(terminal: Terminal, output: string | Uint8Array): Promise<void> {
   if (output.length === 0) return
   try {
@@ -98,7 +104,10 @@ function explain(error: unknown, typed: Typed): Failure {
   return explainUnexpected(error, typed)
 }
 
-/** Lists the fields of a validation error instead of its suggestion, which is written for the API. */
+/**
+ * Lists the fields of a validation error. Its suggestion is left out, because it is written for the
+ * API.
+ */
 function explainAppError(error: AppError, typed: Typed): Failure {
   const { code, message, fields, suggestion = adviseOnId(error) } = error
   if (fields !== undefined) {
@@ -111,8 +120,8 @@ function explainAppError(error: AppError, typed: Typed): Failure {
 }
 
 /**
- * Advice for an operator who named a project or an email by something else than its id: the command that lists
- * the ids.
+ * Advice for an operator who gave something other than an id for a project or an email: the command
+ * that lists ids.
  */
 function adviseOnId({ code, details }: AppError): string | undefined {
   if (code !== 'RESOURCE_NOT_FOUND') return undefined
@@ -143,7 +152,10 @@ function adviseAccess(error: Error): string | undefined {
   return `Permission was refused to ${presentUser()} at ${obstacle}: ${runAs(ownerUid, obstacle)}.`
 }
 
-/** A system error gets advice; any other error is a bug and shows its stack trace. */
+/**
+ * Explains an unexpected error: a system error with advice; any other error is a bug and shows its
+ * stack trace.
+ */
 function explainUnexpected(error: unknown, typed: Typed): Failure {
   const message = describeError(error)
   const base = { code: 'INTERNAL_SERVER_ERROR', message, status: 1 } as const

@@ -5,7 +5,10 @@
 import { NOTICED_WITHIN_MS } from '../store/files/external-changes.ts'
 import type { CommandSpec, Result } from './engine/command.ts'
 
-/** The groups of commands and their descriptions in `pillarbox --help`. */
+/**
+ * The groups of commands (all words of a name but the last) and their descriptions in `pillarbox
+ * --help`.
+ */
 export const GROUPS: Record<string, string> = {
   config: 'check and show the configuration',
   log: 'show and change the level of the log',

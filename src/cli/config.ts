@@ -1,4 +1,7 @@
-/** `config check` and `config show`: validity, warnings and effective values. */
+/**
+ * `config check` and `config show`: print whether the configuration is valid, its warnings and its
+ * effective values.
+ */
 import { existsSync, statSync } from 'node:fs'
 import { now } from '../base/clock.ts'
 import { nativeBindingPath } from '../config/addon.ts'
@@ -19,7 +22,8 @@ import { listOtherPlaces } from './engine/other-places.ts'
 import { escapeControls } from './engine/text.ts'
 
 export async function checkConfigCommand(context: CommandContext): Promise<Result> {
-  // Reads the files as their owner: the server's user may be refused files that root can read.
+  // The files are read as the user who owns them, because the server's user may not read all that
+  // root can.
   const isFinal = context.terminal.isWholeProcess
   const { config } = await context.configuration.load({ isQuiet: true })
   const loaded = await asFileOwner(config, context.configuration.check, { isFinal })
@@ -27,7 +31,8 @@ export async function checkConfigCommand(context: CommandContext): Promise<Resul
   const warnings = [
     ...(await listAllWarnings(context, loaded)),
     ...warnOfMissing(loaded),
-    // A running server watches its certificates and logs these faults itself.
+    // These faults are no general warnings, because a running server watches its certificates and
+    // logs them itself.
     ...listCertificateFaults(loaded.config, now()),
   ]
   const head = `${file ?? 'Defaults and environment (no file)'}: the configuration is valid.`
@@ -73,8 +78,8 @@ export async function listAllWarnings(
 }
 
 /**
- * Warns of configured folders that do not exist, which may be misspelt, and of folders that this user cannot
- * look at.
+ * Warns of configured folders that this user cannot look at, or that do not exist and may be
+ * misspelt.
  */
 function warnOfMissing({ values, origins }: LoadedConfig): string[] {
   return (['data_dir', 'backup.dir'] as const).flatMap((key) => {
@@ -90,7 +95,7 @@ function warnOfMissing({ values, origins }: LoadedConfig): string[] {
   })
 }
 
-/** A server of root leaves files that the service cannot open later. */
+/** Warns of a `data_dir` that belongs to root although the configuration is another user's. */
 function warnOfRoot(config: Config): string[] {
   const owner = findOtherOwner(config)
   if (owner === undefined) return []
@@ -131,8 +136,9 @@ async function findMailFault(context: CommandContext, config: Config): Promise<s
 }
 
 /**
- * Runs `judge` on the database. Undefined if there is no database, or if its schema is of another version:
- * opening it would migrate it, and only the server should, which holds the lock and says how long it takes.
+ * Runs `judge` on the database. Undefined if there is no database, or if its schema is of another
+ * version. Opening such a database would migrate it, which only the server should do: it holds the
+ * lock and reports the progress.
  */
 async function judgeDatabase<T>(
   context: CommandContext,
@@ -148,7 +154,7 @@ async function judgeDatabase<T>(
   return withCoreAsIs(context, judge)
 }
 
-/** Turns dotted keys into nested objects. */
+/** Turns keys such as `http.listen` into nested objects. */
 function nest(flat: Record<string, TomlValue | null>): Record<string, unknown> {
   const root: Record<string, unknown> = {}
   for (const [key, value] of Object.entries(flat)) {

@@ -1,7 +1,7 @@
 /**
- * `doctor`: makes the running server check itself, and prints what is not well with its fix. Without a
- * server, or beside one that does not answer, the command makes the checks itself, as far as they need
- * no server. Exit status 1 when a check has failed.
+ * `doctor`: makes the running server check itself, and prints each fault with its fix. If no server
+ * runs, or the server does not answer, the command itself makes the checks that need no server.
+ * Exit status 1 if a check has failed.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { formatInstant } from '../base/clock.ts'
@@ -21,7 +21,10 @@ import { escapeControls, formatTable, shorten } from './engine/text.ts'
 type Made = { run: CheckRun; by: 'server' | 'command'; note: string | null }
 
 const POLL_MS = 250
-/** A run of checks ends within a minute, but the server may have to end an earlier run first. */
+/**
+ * Milliseconds to wait for the server's checks. A run ends within a minute, but an earlier run may
+ * have to end first.
+ */
 const MAX_WAIT_MS = 150_000
 const MAX_SHOWN = 100
 
@@ -63,7 +66,7 @@ async function makeChecks(core: OpenCore): Promise<Made> {
   }
 }
 
-/** The server's run, begun after this call; or why there is none. */
+/** Returns the run that the server began after this call, or why the server has none. */
 async function waitForServer(core: OpenCore): Promise<CheckRun | 'none' | 'silent'> {
   const since = core.now()
   const giveUpAt = performance.now() + MAX_WAIT_MS

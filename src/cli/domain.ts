@@ -38,7 +38,10 @@ export async function addDomainCommand(context: CommandContext, input: Input): P
   return { json, text: text.join('\n\n') }
 }
 
-/** Takes the domain's name, or its id if several projects have added the same name. */
+/**
+ * Runs `domain verify` with the name of a domain, or with its id if several projects have added the
+ * same name.
+ */
 export async function verifyDomainCommand(context: CommandContext, input: Input): Promise<Result> {
   const lookup = readLookup(input)
   const trust = input.has('trust')
@@ -53,7 +56,7 @@ export async function verifyDomainCommand(context: CommandContext, input: Input)
 }
 
 /**
- * Lists the required records that are wrong, and the number of records for which DNS did not answer.
+ * Lists the required records that are wrong, and says for how many records DNS did not answer.
  * `isFailed`: a required record was not found.
  */
 function listFaults({ domain, records }: DomainRecord, servers: readonly string[]) {
@@ -101,8 +104,8 @@ function readLookup({ args: [name = ''] }: Input): DomainLookup {
 }
 
 /**
- * Leaves out the MX record for replies unless `--replies` is given, because the record redirects
- * the domain's existing mail.
+ * Leaves out the MX record for replies unless `--replies` is given: setting this record would
+ * redirect the domain's existing mail.
  */
 function showRecords({ records }: DomainRecord, input: Input): DomainRecord['records'] {
   return records.filter(({ purpose }) => purpose !== 'replies' || input.has('replies'))

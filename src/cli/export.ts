@@ -1,4 +1,4 @@
-/** `export`: writes everything of a project into a new folder. */
+/** `export`: writes all data of a project into a new folder. */
 
 import path from 'node:path'
 import { formatInstant, now } from '../base/clock.ts'

@@ -1,4 +1,4 @@
-/** `fence`, and the release of what a fence holds. */
+/** `fence` and the release of fenced mail. */
 import { nativeBindingPath } from '../config/addon.ts'
 import { fenceDatabase } from '../features/operation/recovery/fence-database.ts'
 import { type FencedCounts, releaseFences } from '../features/operation/recovery/release.ts'
@@ -46,7 +46,7 @@ export async function releaseRestoredCommand(
   return { json: { released }, text: `Released: ${formatFenced(released)}.` }
 }
 
-/** `emails outside campaigns: 3, campaigns: 1`: the counts that are not zero. */
+/** Formats the counts that are not zero, such as `emails outside campaigns: 3, campaigns: 1`. */
 export function formatFenced(counts: FencedCounts): string {
   const names = Object.keys(NAMES) as (keyof FencedCounts)[]
   const parts = names.filter((name) => counts[name] > 0)

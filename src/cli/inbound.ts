@@ -55,7 +55,7 @@ export async function listInboundCommand(context: CommandContext, input: Input):
   return { json, text: formatTable(head, rows, describeNone(counts, context)) }
 }
 
-/** Describes the messages that an empty list does not show. */
+/** The text for an empty list: it counts the messages that other options would list. */
 function describeNone(
   { waiting, ended }: { waiting: number; ended: number },
   { configPath }: CommandContext,
@@ -67,7 +67,7 @@ function describeNone(
   return lines.join('\n')
 }
 
-/** Takes either ids or `--failed`. */
+/** Runs `inbound retry`, with either ids or `--failed`. */
 export async function retryInboundCommand(context: CommandContext, input: Input): Promise<Result> {
   const { args: ids } = input
   const isFailed = input.has('failed')
@@ -88,7 +88,7 @@ export async function deleteInboundCommand(
   return { json: { ids: args }, text: `Deleted: ${args.length}.` }
 }
 
-/** Prints the metadata with `--facts`, and for a message whose text is deleted. */
+/** Prints the message, or its metadata: with `--facts`, and if the message's text is deleted. */
 export async function showInboundCommand(context: CommandContext, input: Input): Promise<Result> {
   const [id = ''] = input.args
   const message = await withCore(context, (core) => loadInboundMessage(core, id))
@@ -96,7 +96,7 @@ export async function showInboundCommand(context: CommandContext, input: Input):
     return { json: toJson(message), text: toText(message) }
   }
   const note = message.error ?? message.remark
-  // stdout holds the message only.
+  // The note goes to standard error, because standard output holds the message only.
   if (note !== null) context.terminal.stderr.write(`Note: ${escapeControls(note)}\n`)
   return { raw: message.raw }
 }
@@ -136,7 +136,7 @@ function describeGone({ raw, isWithheld }: ShownMessage): string {
   return raw === null ? '; its text is deleted' : ''
 }
 
-/** Returns the From field of a message that has been read, or else the sender of its envelope. */
+/** Returns the From field of a message that was read, else the sender in its envelope. */
 function senderOf({ sender, reversePath }: ListedMessage): string {
   return sender ?? `<${reversePath}>`
 }

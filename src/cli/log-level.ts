@@ -34,7 +34,10 @@ export async function logLevelCommand(context: CommandContext, input: Input): Pr
   })
 }
 
-/** @throws UsageError */
+/**
+ * Reads the new level and its duration from the options.
+ * @throws UsageError
+ */
 function readChange(input: Input) {
   const [given] = input.args
   const duration = input.text('for')

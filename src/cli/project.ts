@@ -1,4 +1,7 @@
-/** `project …`: projects, their keys and members, and the counts from which their reputation is judged. */
+/**
+ * `project …`: projects, their keys and members, and the counts by which their reputation is
+ * judged.
+ */
 import type { OpenCore } from '../core/open-core.ts'
 import { viewSecurity } from '../features/insight/reputation/security.ts'
 import { deleteProject } from '../features/operation/erasure/end-project.ts'
@@ -96,7 +99,10 @@ export async function projectSecurityCommand(
   return { json: security, text: describeSecurity(security) }
 }
 
-/** Also deletes disabled projects and the project that sends the server's mail; the API refuses both. */
+/**
+ * Runs `project delete`. Unlike the API, it also deletes disabled projects and the project that
+ * sends the server's mail.
+ */
 export async function deleteProjectCommand(context: CommandContext, input: Input): Promise<Result> {
   const [id = ''] = input.args
   const { terminal } = context
@@ -200,7 +206,10 @@ function questionAbout({ name, id }: ServerProject): string {
   return `Delete project ${escapeControls(name)} (${id}) and all of its data? Type "yes": `
 }
 
-/** The id as it is stored. The features look for the project in their transactions. */
+/**
+ * Returns the id in the spelling in which it is stored. Whether the project exists is checked
+ * later, in the transactions of the features.
+ */
 function projectIdOf({ args }: Input): string {
   return (args[0] ?? '').toLowerCase()
 }

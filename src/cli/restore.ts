@@ -24,14 +24,17 @@ import { UNIT_FILE } from './systemd/unit.ts'
 import { openArchive } from './verify.ts'
 
 type WrittenConfig = {
-  /** The file that was written; null without one. */
+  /** The configuration file that was written; null if none was. */
   file: string | null
-  /** What the operator has to do, in sentences. */
+  /** Sentences that say what the operator has to do. */
   advice: string[]
   needed: NeededFile[]
 }
 
-/** `copyTo`: where the written configuration looks for the file, as its path there is relative. */
+/**
+ * `copyTo`: the place for a copy of the file, where a relative path in the written configuration
+ * looks for it.
+ */
 type NeededFile = OutsideFile & { copyTo?: string }
 
 export async function restoreCommand(context: CommandContext, input: Input): Promise<Result> {
@@ -60,7 +63,10 @@ export async function restoreCommand(context: CommandContext, input: Input): Pro
   }
 }
 
-/** The configuration for `--to`: the defaults in that folder, with the secret of the environment if there is one. */
+/**
+ * Returns the configuration for `--to`: the defaults in that folder, and the secret if the
+ * environment has one.
+ */
 function configOf({ terminal, configPath }: CommandContext, folder: string): Config {
   const secret = terminal.env.PILLARBOX_SECRET
   const env = {
@@ -72,8 +78,9 @@ function configOf({ terminal, configPath }: CommandContext, folder: string): Con
 }
 
 /**
- * If root makes the folder, the owner of this file becomes its owner: the file of `--config`, else that of
- * the service. A file in the present folder does not count, because it may be another user's.
+ * Returns the file whose owner becomes the owner of a folder that root makes: the file of
+ * `--config`, else the system's. A file in the present folder does not count, because it may be
+ * another user's.
  */
 function ownerFileOf({
   terminal,
@@ -90,7 +97,7 @@ function keepConfig({ configText, manifest }: Restored): WrittenConfig {
   return { file: null, advice: [text], needed }
 }
 
-/** Writes the configuration beside the data, never over an existing file. */
+/** Writes the configuration beside the restored data, never over an existing file. */
 async function writeConfig(
   folder: string,
   { configText, manifest: { outside } }: Restored,
@@ -121,7 +128,10 @@ async function writeConfig(
   return { file, advice, needed }
 }
 
-/** A relative path of a configuration counts from its folder. */
+/**
+ * Adds `copyTo` to the files that the configuration names by a relative path, which counts from the
+ * folder of the configuration.
+ */
 function locateNeeded(
   outside: readonly OutsideFile[],
   written: { file: string; text: string },
@@ -133,8 +143,8 @@ function locateNeeded(
     if (isReplaced || typeof value !== 'string' || path.isAbsolute(value)) return one
     return { ...one, copyTo: path.resolve(path.dirname(written.file), value) }
   })
-  // A setting without a value of its own may use the file of another setting, such as the certificate of
-  // submission.
+  // A setting without a value may use another setting's file: submission may use the certificate of
+  // `inbound`.
   return named.map((one) =>
     given.has(one.key) ? one : { ...named.find(({ place }) => place === one.place), ...one },
   )
@@ -147,7 +157,10 @@ async function freeName(name: string): Promise<string> {
   }
 }
 
-/** `config`: the file that `serve` uses; the service uses that of the system. */
+/**
+ * Returns the command that starts the server. `config`: the file that `serve` uses; the service
+ * always uses the system's file.
+ */
 export function describeStart(
   serve: string,
   { config, hasUnit }: { config: string | null; hasUnit: boolean },

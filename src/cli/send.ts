@@ -58,7 +58,10 @@ export async function sendCommand(context: CommandContext, input: Input): Promis
   })
 }
 
-/** The reason of the suppression that ended the email, or `removed since`. */
+/**
+ * Returns the reason of the suppression that ended the email; `removed since` if it no longer
+ * exists.
+ */
 async function findReason(
   core: OpenCore,
   { project, recipient }: { project: Project; recipient: string },
@@ -84,7 +87,7 @@ function readSubject(input: Input): string {
   throw new UsageError(`--subject: expected one line of at most ${MAX_SUBJECT_LENGTH} characters`)
 }
 
-/** HTML, text or both. */
+/** Reads the HTML, the text or both from the options. */
 async function readTexts({ terminal }: CommandContext, input: Input) {
   const [html, file, text] = [input.text('html'), input.text('htmlFile'), input.text('text')]
   if (html !== undefined && file !== undefined) {
@@ -107,7 +110,10 @@ async function readTextFile(file: string): Promise<string> {
   return bytes.toString('utf8')
 }
 
-/** @throws AppError RESOURCE_NOT_FOUND, PROJECT_DISABLED */
+/**
+ * Loads the project that sends the email.
+ * @throws AppError RESOURCE_NOT_FOUND, PROJECT_DISABLED
+ */
 async function loadProject({ directory }: OpenCore, id: string): Promise<Project> {
   const project = await directory.findProject(id)
   if (project === undefined) throw projectNotFound(id)

@@ -1,6 +1,7 @@
 /**
- * `serve`: runs the server until SIGTERM, SIGINT or SIGHUP, then finishes the work under way or puts it back,
- * within 10 seconds. A second signal, or the end of that time, kills the process; accepted mail is on disk.
+ * `serve`: runs the server until SIGTERM, SIGINT or SIGHUP, then finishes the work under way or
+ * puts it back, within 10 seconds. A second signal, or the end of that time, kills the process;
+ * accepted mail is already on disk.
  */
 import sea from 'node:sea'
 import { setFlagsFromString } from 'node:v8'
@@ -16,10 +17,10 @@ import { formatFields } from './engine/text.ts'
 import { explainUnconfigured, reportServiceState } from './systemd/service-state.ts'
 
 /**
- * The old space grows by 40% between collections, instead of fourfold. This lowers the peak of memory
- * under load by a third, at no measurable cost in speed. The executable's flag for the size of nurseries
- * (`build.config.ts`) would override the limits that threads are started with, so it is unset (0) before
- * the first thread starts; the main thread keeps it.
+ * Flags of V8. The old space grows by 40% between collections instead of fourfold, which lowers the
+ * peak of memory under load by a third, at no measurable cost in speed. The executable's flag for
+ * the size of nurseries (`build.config.ts`) would override the limits that threads are started
+ * with, so it is set to 0 before the first thread starts; the main thread keeps its nursery.
  */
 const HEAP_FLAGS = ['--heap-growing-percent=40', '--max-semi-space-size=0']
 const STOP_WITHIN_MS = 9_500
@@ -28,7 +29,10 @@ const STOP_SIGNALS: NodeJS.Signals[] = ['SIGTERM', 'SIGINT', 'SIGHUP']
 type Shown = Pick<CommandContext, 'configPath' | 'isJson'>
 type Sandbox = NonNullable<App['sandbox']>
 
-/** A server that root starts runs as the owner of its files: see `engine/file-owner.ts`. */
+/**
+ * Runs `serve`. If root starts it, the server runs as the owner of its files
+ * (`engine/file-owner.ts`).
+ */
 export async function serveCommand(context: CommandContext): Promise<Result> {
   HEAP_FLAGS.forEach(setFlagsFromString)
   const { config } = await context.configuration.load({ isQuiet: true })
@@ -37,8 +41,8 @@ export async function serveCommand(context: CommandContext): Promise<Result> {
 }
 
 /**
- * The text of the sandbox after the ready line: how to send a message and see it arrive. With --json, one line of
- * JSON.
+ * The text of the sandbox after the ready line: how to send a message and see it arrive; one line
+ * of JSON with --json.
  */
 export function formatWelcome(context: Shown, sandbox: Sandbox, url: string): string {
   const curl = curlLine(sandbox, url)
@@ -60,8 +64,8 @@ export function formatWelcome(context: Shown, sandbox: Sandbox, url: string): st
 }
 
 async function serve(context: CommandContext): Promise<Result> {
-  // Loads the configuration again, now as the owner of the files: the server reads its certificates as this
-  // user.
+  // The configuration is loaded again as the owner of the files, because the server reads its
+  // certificates as this user.
   const loaded = await context.configuration.check()
   const counters = createCounters()
   const log = createLog(loaded.config.log.level, undefined, {
@@ -106,8 +110,8 @@ async function stop(app: App, log: Log): Promise<void> {
 }
 
 /**
- * Listens for the first signal only; a second SIGTERM or SIGINT kills the process. A second SIGHUP has no
- * effect, because shells send their jobs two when a terminal is closed.
+ * Waits for the first signal; a second SIGTERM or SIGINT then kills the process. A second SIGHUP
+ * has no effect, because shells send two SIGHUPs to their jobs when a terminal is closed.
  */
 function waitForSignal(signals: Signals) {
   const { promise, resolve } = Promise.withResolvers<NodeJS.Signals>()
@@ -153,7 +157,7 @@ function curlLine(sandbox: Sandbox, url: string): string {
   return `curl ${url}/v1/send -H ${authorization} -H ${type} -d '${message}'`
 }
 
-/** The program as people call it; from source, it runs as an npm script. */
+/** Returns the program as its users call it; from source, it runs as an npm script. */
 function programName({ configPath }: Shown): string {
   const program = sea.isSea() ? 'pillarbox' : 'npm run -s pillarbox --'
   return configPath === undefined ? program : `${program} --config ${quoteWord(configPath)}`

@@ -7,11 +7,11 @@ import {
   confirmHeldSuppressions,
   listHeld,
 } from '../features/mail/suppressions/held-suppressions.ts'
-import type { SuppressionReason } from '../features/mail/suppressions/suppressions.ts'
 import {
   addSuppressions,
   deleteAddresses,
   listSuppressions,
+  type SuppressionReason,
 } from '../features/mail/suppressions/suppressions.ts'
 import { undoSuppressions } from '../features/mail/suppressions/undo-suppressions.ts'
 import { loadProject } from '../features/tenancy/accounts/projects/projects.ts'
@@ -55,7 +55,7 @@ export async function listSuppressionsCommand(
   return { json: { data: items, ...end }, text: `${table}${more}` }
 }
 
-/** Says whether the list is empty or the search found nothing. */
+/** Says that the list is empty, or that the search or the filter found nothing. */
 function describeNone({
   search,
   reason,
@@ -160,8 +160,8 @@ function describeRemaining(
 }
 
 /**
- * Runs `act` once it is certain that the project in `--project` exists. @throws AppError
- * RESOURCE_NOT_FOUND
+ * Runs `act` after a check that the project of `--project` exists.
+ * @throws AppError RESOURCE_NOT_FOUND
  */
 function onProject<T>(
   context: CommandContext,

@@ -1,4 +1,4 @@
-/** `verify`: checks a backup without restoring it. Needs no configuration. */
+/** `verify`: checks a backup without restoring it. The command needs no configuration. */
 import { closeSync, createReadStream, fstatSync, openSync } from 'node:fs'
 import path from 'node:path'
 import { AppError, hasCode } from '../base/errors.ts'
@@ -19,8 +19,10 @@ export async function verifyCommand(context: CommandContext, input: Input): Prom
 }
 
 /**
- * The bytes of a backup; `-` is standard input. The file is open when this returns, so root may become
- * another user then. @throws AppError BAD_REQUEST when there is no such file, and for a folder; errors of the file system
+ * Returns the bytes of a backup; `-` is standard input. The file is already open when the function
+ * returns, so that root may then become another user.
+ * @throws AppError BAD_REQUEST if there is no such file, and for a folder; errors of the file
+ * system
  */
 export function openArchive({ stdin, cwd }: Terminal, file: string): AsyncIterable<Buffer> {
   if (file === '-') return stdin

@@ -8,7 +8,7 @@ export type DecodedMessage = {
   from: string
   to: string
   subject: string
-  /** Null if the message has no such part. */
+  /** The HTML of the message; null if the message has no HTML part. */
   html: string | null
   text: string | null
   attachments: { filename: string; contentType: string; content: Buffer }[]
@@ -22,7 +22,7 @@ export async function decodeMessage(raw: Buffer): Promise<DecodedMessage> {
     to: addressesOf(mail.to),
     subject: mail.subject ?? '',
     html: typeof mail.html === 'string' ? mail.html : null,
-    // The parser returns blank text for a message with HTML only.
+    // For a message with HTML only, the parser returns blank text.
     text: mail.text?.trim() ? mail.text : null,
     attachments: files.map(({ filename, contentType, content }, index) => ({
       filename: filename ?? `attachment-${index + 1}`,

@@ -1,4 +1,7 @@
-/** Limits of messages that the HTTP API, the command line, SMTP submission and the writer share. */
+/**
+ * Limits of messages that the HTTP API, the command line, SMTP submission and the message writer
+ * share.
+ */
 
 /** Octets of a line without its CRLF (RFC 5322 section 2.1.1). */
 export const MAX_LINE_OCTETS = 998
@@ -12,7 +15,7 @@ export const MAX_HEADER_BYTES = 256 * 1024
 /** Octets of an address in SMTP, without its brackets (RFC 5321 section 4.5.3.1.3). */
 export const MAX_PATH_OCTETS = 254
 
-/** Characters of a subject, as given and as rendered. */
+/** Characters of a subject, both as a template and as rendered. */
 export const MAX_SUBJECT_LENGTH = 998
 
 /** Characters of a mailbox's display name. */
@@ -30,14 +33,20 @@ export const MAX_EXTRA_HEADER_VALUE_LENGTH = 998
 /** Characters of a message id or content id that Pillarbox writes, without its angle brackets. */
 export const MAX_WRITTEN_ID_LENGTH = 900
 
-/** Characters of an address that is shown or stored as given: 64, `@` and 255 (RFC 3696 section 3). */
+/**
+ * Characters of an address that is shown or stored as it was given: 64, `@` and 255 (RFC 3696
+ * section 3).
+ */
 export const MAX_SHOWN_ADDRESS_LENGTH = 320
 
-/** Characters of an attachment's filename, of its content type and of its content id. */
+/**
+ * Characters of an attachment's filename; the same limit holds for its content type and for its
+ * content id.
+ */
 export const MAX_ATTACHMENT_FIELD_LENGTH = 255
 
 /** Characters of Markdown; `html/markdown-to-html.ts` limits what a hostile text costs. */
 export const MAX_MARKDOWN_LENGTH = 256 * 1024
 
-/** Characters of To or Cc of a submitted message. */
+/** Characters of To, and also of Cc, in a submitted message. */
 export const MAX_RECIPIENT_FIELD_LENGTH = 64 * 1024

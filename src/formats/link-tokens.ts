@@ -1,37 +1,44 @@
 /**
- * Finds and hides the tokens of links that this program mails to its users: links that choose a
- * password, verify an address or accept an invitation. Bounces and answers quote such mail, so texts are
- * searched as well in the encodings of mail: quoted-printable (RFC 2045 section 6.7), percent signs
- * (RFC 3986 section 2.1), HTML references, and lines that a mail program has broken and marked.
+ * Finds and hides the tokens of links that this program mails to its users: links that set a
+ * password, verify an address or accept an invitation. Bounces and answers quote such mail, so
+ * tokens are also found in the encodings of mail: quoted-printable (RFC 2045 section 6.7), percent
+ * signs (RFC 3986 section 2.1), HTML references, and lines that a mail program has broken and
+ * marked as quoted.
  */
 
 /** Digits of a token: 256 bits in hexadecimal (`features/tenancy/accounts/links/link-tokens.ts`). */
 const TOKEN_LENGTH = 64
-/** A lower-case escape before a token reads as digits: `%3d`, `%253d`. */
+/**
+ * The last digits of an escape before a token (`%3d`, `%253d`) look like digits of the token; that
+ * many digits may precede it.
+ */
 const LEADS = [0, 2, 4]
 const MAX_LEAD = 4
-/** The longest path before a token, encoded twice and broken. */
+/** Characters of the longest path before a token, if it is encoded twice and broken over lines. */
 const MAX_PATH_LENGTH = 160
 
 const HIDDEN = '…'
-/** A soft or a hard break, and the marks of quoted lines after it. */
+/** A soft or hard line break, with the quotation marks of the lines after it. */
 const BREAK = /=?\r?\n[>\t ]{0,16}/g
 const HARD_BREAK = /\r?\n[>\t ]{0,16}/g
 const MAX_MARKS = 16
 const [EQUALS, CR, LF] = [0x3d, 0x0d, 0x0a]
-/** `>`, space and tabulator. */
+/** The characters `>`, space and tab, which mark a quoted line. */
 const MARKS = [0x3e, 0x20, 0x09]
 const DIGIT = /[0-9a-f]/g
 const PATH = /\/(?:auth\/(?:reset-password|verify-email)\?token=|invitations\/)$/i
-/** A piece of a token that a reply quotes; shorter ones help nobody. */
+/** Characters of the shortest piece of a secret that is hidden; shorter pieces help nobody. */
 const PIECE_LENGTH = 12
 
 const REFERENCES: Readonly<Record<string, string>> = { sol: '/', quest: '?', equals: '=' }
 
-/** Where a token begins and ends; line breaks may be in it. */
+/** The place of a token in a text; the token may have line breaks in it. */
 type Span = { from: number; to: number }
 
-/** Returns the tokens of the links in a text that no program has encoded or broken. */
+/**
+ * Returns the tokens of the links in a text, if no program has encoded the text or broken its
+ * lines.
+ */
 export function findLinkTokens(text: string): string[] {
   const tokens = findTokens(text).map(({ from, to }) => text.slice(from, to))
   return [...new Set(tokens)]
@@ -42,14 +49,14 @@ export function hideLinkTokens(text: string): string {
   return replaceTokens(text, () => HIDDEN)
 }
 
-/** Returns the text with as many zeros in place of the digits of the tokens of its links. */
+/** Returns the text with each digit of the links' tokens replaced by a zero. */
 export function zeroLinkTokens(text: string): string {
   return replaceTokens(text, (run) => run.replace(DIGIT, '0'))
 }
 
 /**
- * Returns a text of a receiver without the secrets, and without pieces of them, in clear or in base64:
- * receivers quote what they refuse.
+ * Hides secrets that a receiver quotes in its reply: returns the text without the secrets and
+ * without pieces of them, in clear or in base64.
  */
 export function hideSecrets(text: string, secrets: readonly string[]): string {
   const isSecret = new Uint8Array(text.length)
@@ -63,7 +70,10 @@ export function hideSecrets(text: string, secrets: readonly string[]): string {
   return shown
 }
 
-/** The secret, and the characters of base64 that do not depend on its neighbours. */
+/**
+ * The forms in which a secret may be quoted: itself, and the characters of its base64 that do not
+ * depend on the text around it.
+ */
 function formsOf(secret: string): string[] {
   const encoded = [0, 1, 2].map((shift) => {
     const text = Buffer.concat([Buffer.alloc(shift), Buffer.from(secret)]).toString('base64')
@@ -92,8 +102,8 @@ function replaceTokens(text: string, replace: (token: string) => string): string
 }
 
 /**
- * Looks for runs of digits that are long enough, which few texts have, and reads them again: at
- * most two passes over any text.
+ * Finds the tokens in a text: looks for runs of digits that are long enough, which few texts have,
+ * and reads each run a second time.
  */
 function findTokens(text: string): Span[] {
   const found: Span[] = []
@@ -121,7 +131,8 @@ function findTokens(text: string): Span[] {
 }
 
 /**
- * The offsets of the first digits of the run that begins at `start`: as many as a token can need.
+ * Returns the offsets of the first digits of the run that begins at `start`, no more than a token
+ * and its lead can have.
  */
 function listDigits(text: string, start: number): number[] {
   const digits: number[] = []
@@ -134,14 +145,15 @@ function listDigits(text: string, start: number): number[] {
   return digits
 }
 
-/** `digits`: the offsets of the digits of a run. */
+/** Finds the token in a run of digits. `digits`: the offsets of the digits. */
 function findToken(text: string, digits: readonly number[]): Span[] {
   for (const lead of LEADS) {
     const from = digits[lead]
     const last = digits[lead + TOKEN_LENGTH - 1]
     if (from === undefined || last === undefined) return []
     const before = text.slice(Math.max(0, from - MAX_PATH_LENGTH), from)
-    // A sign of equality before a break belongs to the link, or to a soft break.
+    // A `=` before a line break may belong to the link or to a soft line break: both readings are
+    // tried.
     if ([BREAK, HARD_BREAK].some((pattern) => PATH.test(decode(before.replace(pattern, ''))))) {
       return [{ from, to: last + 1 }]
     }
@@ -149,12 +161,12 @@ function findToken(text: string, digits: readonly number[]): Span[] {
   return []
 }
 
-/** 0 to 9, a to f. */
+/** Whether the character is a lower-case hexadecimal digit. */
 function isDigit(code: number): boolean {
   return (code >= 48 && code <= 57) || (code >= 97 && code <= 102)
 }
 
-/** Returns where the text goes on after the break at `at`; `at` itself if there is none. */
+/** Returns the offset after the line break at `at`; `at` itself if no break is there. */
 function skipBreak(text: string, at: number): number {
   let next = at
   if (text.charCodeAt(next) === EQUALS) next += 1
@@ -168,8 +180,8 @@ function skipBreak(text: string, at: number): number {
 }
 
 /**
- * Removes each layer of encoding once, as of a link within a link of a mail that another mail
- * quotes.
+ * Decodes quoted-printable, then percent-encoding, also of a link inside a link (`%253d`), then
+ * HTML references.
  */
 function decode(text: string): string {
   return text

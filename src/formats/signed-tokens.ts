@@ -2,8 +2,8 @@
  * Signed tokens in return paths, unsubscribe addresses and links, which anyone may send back. A
  * token is a payload and the first 10 octets of its HMAC-SHA256, in RFC 4648 base32, lower case and
  * unpadded. Each purpose has its own key, so a token of one purpose is invalid for another. Mail
- * hosts may change case, so both cases are accepted; any other spelling of the same octets (padding,
- * stray bits at the end) is refused.
+ * hosts may change the case, so upper case is accepted; any other spelling of the same octets
+ * (padding, stray bits at the end) is refused.
  */
 import { timingSafeEqual } from 'node:crypto'
 import { type HmacKey, hmac } from '../base/hmac.ts'
@@ -12,18 +12,18 @@ const SIGNATURE_OCTETS = 10
 const UUID_OCTETS = 16
 /** Octets of the digest of an address. */
 const ADDRESS_OCTETS = 10
-/** Octets of a link's number. A URL is longer, so the length tells them apart. */
+/** Octets of a link's number. A URL always has more, so the length tells a number from a URL. */
 const LINK_NUMBER_OCTETS = 4
-/** A click token contains a link of up to 2,500 octets. */
+/** Characters of the longest token: a click token with a link of 2,500 octets. */
 const MAX_TOKEN_LENGTH = 4096
 const ALPHABET = 'abcdefghijklmnopqrstuvwxyz234567'
 const CODES = Buffer.from(ALPHABET)
-/** Stands for no email, and for no contact. */
+/** The id that stands for "no email" or "no contact" in a payload. */
 export const NIL_UUID = '00000000-0000-0000-0000-000000000000'
 const RETURN_PATH = 'b.'
 const MAIL_UNSUBSCRIBE = 'u.'
 
-/** A purpose key. */
+/** The key of one purpose. */
 export type TokenKey = HmacKey
 
 /**
@@ -37,7 +37,10 @@ export type PageToken = {
   digest?: Buffer | undefined
 }
 
-/** The email of a return path or unsubscribe address, and the digest of its recipient's address. */
+/**
+ * The email that a return path or unsubscribe address belongs to, and the digest of the email's
+ * recipient address.
+ */
 export type EmailToken = { emailId: string; digest?: Buffer | undefined }
 
 /** A link of an email: its number (see `html/links.ts`) or its URL. */
@@ -50,8 +53,10 @@ export function createToken(key: TokenKey, payload: Buffer): string {
   return encodeBase32(octets)
 }
 
-/** The payload of a token signed with one of `keys` (current, previous). All keys are tried, even
- * after a match. */
+/**
+ * Returns the payload of a token that one of `keys` (current, previous) has signed. All keys are
+ * tried, even after one has matched.
+ */
 export function readToken(keys: readonly TokenKey[], token: string): Buffer | undefined {
   const octets = decodeBase32(token)
   if (octets === undefined || octets.length < SIGNATURE_OCTETS) return undefined
@@ -61,12 +66,15 @@ export function readToken(keys: readonly TokenKey[], token: string): Buffer | un
   return matches.includes(true) ? payload : undefined
 }
 
-/** The local part (60 octets; RFC 5321 section 4.5.3.1.1 allows 64) of the return path of an email. */
+/**
+ * The local part of an email's return path: 60 octets, of 64 that RFC 5321 section 4.5.3.1.1
+ * allows.
+ */
 export function createReturnPathLocalPart(key: TokenKey, emailId: string, digest?: Buffer): string {
   return RETURN_PATH + createToken(key, emailBytes(emailId, digest))
 }
 
-/** The email in the local part of a return path. The caller checks its age. */
+/** Returns the email that a return path's local part names. The caller checks the email's age. */
 export function readReturnPathLocalPart(
   keys: readonly TokenKey[],
   localPart: string,
@@ -108,7 +116,7 @@ export function readPageToken(keys: readonly TokenKey[], token: string): PageTok
   }
 }
 
-/** The token of an email's open pixel. */
+/** The token in the URL of an email's open pixel. */
 export function createOpenToken(key: TokenKey, emailId: string): string {
   return createToken(key, uuidBytes(emailId))
 }
@@ -118,7 +126,7 @@ export function readOpenToken(keys: readonly TokenKey[], token: string): string 
   return payload?.length === UUID_OCTETS ? uuidText(payload) : undefined
 }
 
-/** The token of a link, with its number or its URL. */
+/** The token in the tracking URL of a link. `link`: the link's number or its URL. */
 export function createClickToken(key: TokenKey, { emailId, link }: ClickToken): string {
   const id = uuidBytes(emailId)
   if (typeof link === 'string') return createToken(key, Buffer.concat([id, Buffer.from(link)]))
@@ -151,7 +159,7 @@ export function uuidBytes(id: string): Buffer {
   return bytes
 }
 
-/** The value of a character that is known to be a hex digit. */
+/** Returns the value of the hexadecimal digit at `index`; the caller has checked that it is one. */
 function hexDigit(text: string, index: number): number {
   const code = text.charCodeAt(index)
   return (code & 15) + (code >> 6) * 9
@@ -169,7 +177,10 @@ function emailBytes(emailId: string, digest: Buffer | undefined): Buffer {
   return digest === undefined ? id : Buffer.concat([id, digest])
 }
 
-/** The digest after the first octets; undefined if there is none, null for a payload of another length. */
+/**
+ * Returns the digest after the first octets of a payload; undefined if the payload has no digest,
+ * null if its length is wrong.
+ */
 function digestBehind(payload: Buffer | undefined, octets: number): Buffer | undefined | null {
   if (payload?.length === octets) return undefined
   return payload?.length === octets + ADDRESS_OCTETS ? payload.subarray(octets) : null
@@ -208,7 +219,7 @@ function encodeBase32(octets: Buffer): string {
   return text.toString('latin1')
 }
 
-/** Undefined for other characters, impossible lengths and stray bits at the end. */
+/** Decodes base32; undefined for other characters, impossible lengths and stray bits at the end. */
 function decodeBase32(text: string): Buffer | undefined {
   if (text.length > MAX_TOKEN_LENGTH || !/^[a-z2-7]*$/i.test(text)) return undefined
   const octets = Buffer.alloc(Math.floor((text.length * 5) / 8))

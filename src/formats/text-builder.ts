@@ -1,6 +1,6 @@
 /**
  * Builds a text from very many pieces. A concatenated string takes many times the memory of its
- * characters until it is flattened. This builder flattens each block.
+ * characters until it is flattened, so this builder flattens it block by block.
  */
 export type TextBuilder = {
   add(piece: string): void
@@ -18,7 +18,7 @@ export function createTextBuilder(): TextBuilder {
     add(piece) {
       open += piece
       if (open.length < BLOCK_LENGTH) return
-      // Computing its byte length flattens the string.
+      // `byteLength` is called because it flattens the string.
       Buffer.byteLength(open)
       blocks.push(open)
       open = ''

@@ -1,4 +1,7 @@
-/** Figures as older clients of this API family know them: of UTC days, without the facts of the range. */
+/**
+ * Responses of the analytics calls of older clients: figures by UTC day, without the fields that
+ * describe the range.
+ */
 import { z } from 'zod'
 import { instant } from './fields.ts'
 

@@ -1,4 +1,6 @@
-/** The range of time of a call of analytics: its parameters, and what every answer tells about it. */
+/**
+ * The range of an analytics call: its query parameters, and the response fields that describe it.
+ */
 import { z } from 'zod'
 import { instant } from './fields.ts'
 import { DEFAULT_RANGE_DAYS, MAX_RANGE_DAYS } from './limits.ts'
@@ -6,7 +8,10 @@ import { ANALYTICS_STREAMS } from './words.ts'
 
 const STREAM_CHOICES = ['ALL', ...ANALYTICS_STREAMS] as const
 
-/** One of `choices`, with the code that analytics has for any other value. */
+/**
+ * A query parameter that must be one of `choices`; the error for any other value has the code
+ * `invalid_enum`.
+ */
 export function wordParameter<const Choice extends string>(
   choices: readonly Choice[],
   description: string,
@@ -51,7 +56,7 @@ export const rangeParameters = {
 
 const day = 'A date, or an instant in ISO 8601 or RFC 1123'
 
-/** The parameters of the calls that older clients know. A date is a UTC day. */
+/** The query parameters of the analytics calls of older clients. A date means the UTC day. */
 export const dateParameters = {
   startDate: z
     .string()
@@ -65,7 +70,7 @@ export const dateParameters = {
     .meta({ description: `${day}; the day is part of the range. Today by default` }),
 }
 
-/** What every response tells about its range. */
+/** The response fields that describe the range; every response has them. */
 export const rangeFields = {
   from: instant.meta({ description: 'The first instant of the range' }),
   to: instant.meta({ description: 'The first instant after the range' }),
@@ -76,5 +81,5 @@ export const rangeFields = {
   }),
 }
 
-/** An answer without what it tells about its range. */
+/** The figures of an answer: its fields without those that describe the range. */
 export type FiguresOf<Answer> = Omit<Answer, keyof typeof rangeFields>

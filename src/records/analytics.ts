@@ -36,7 +36,10 @@ const rates = {
 
 const metrics = { ...counts, ...rates }
 
-/** Rates are percent of `sent` with two decimals, `clickToOpenRate` of `opened`; 0 of nothing. */
+/**
+ * Rates are percentages of `sent`, but `clickToOpenRate` is a percentage of `opened`. They have two
+ * decimals, and are 0 if that count is 0.
+ */
 export type Metrics = Record<(typeof METRIC_NAMES)[number], number>
 
 export const leaderboardQuery = z.object({

@@ -125,7 +125,7 @@ export type BillingConsumption = z.output<typeof billingConsumption>
 export type InvoiceRecord = z.output<typeof invoice>
 export type BillingInvoices = z.output<typeof billingInvoices>
 
-/** The fields of an event that are read. */
+/** The fields of a Stripe event that the server reads. */
 export const stripeEvent = z
   .object({
     id: z.string(),

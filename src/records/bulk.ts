@@ -1,9 +1,12 @@
-/** The request that changes many records of a kind, of which each version so far only deletes. */
+/**
+ * The request that changes many records of one kind at once. So far the only change is to delete
+ * them.
+ */
 import { z } from 'zod'
 import { id } from './fields.ts'
 import { MAX_IDS_PER_REQUEST } from './limits.ts'
 
-/** Strict, because a misspelt name must not look as if it had an effect. */
+/** Strict, so that a misspelt name is refused instead of having no effect. */
 export const bulkChange = z.strictObject({
   ids: z.array(id).min(1).max(MAX_IDS_PER_REQUEST),
   delete: z.boolean().default(false),

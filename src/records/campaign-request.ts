@@ -1,4 +1,4 @@
-/** The fields of a campaign in requests. Some have two spellings, of which clients use either. */
+/** The fields of a campaign in requests. Some fields have two names; a client may use either. */
 import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
 import { MAX_TEMPLATE_LENGTH } from '../formats/template/limits.ts'
@@ -8,7 +8,10 @@ import { MAX_PER_HOUR } from './limits.ts'
 import { apartSender, contentClass, templateFields } from './template.ts'
 import { AUDIENCE_TYPES } from './words.ts'
 
-/** JSON may write each character as \uXXXX. The other fields are short, or a condition. */
+/**
+ * Octets of a request. JSON may write each character of the body as \uXXXX (6 octets); 256 KB hold
+ * all other fields.
+ */
 export const MAX_CAMPAIGN_BYTES = MAX_TEMPLATE_LENGTH * 6 + 256 * 1024
 
 const time = z.string().nullable()
@@ -47,13 +50,16 @@ export const newCampaign = changes
   .superRefine(refuseTwoValues)
   .transform((body) => toOneSpelling(body))
 
-/** A campaign that is not stored, whose audience is to be counted. */
+/** The fields of an unsaved campaign for a count of its audience. */
 export const draftAudience = changes
   .extend({ audienceType: fields.audienceType })
   .superRefine(refuseTwoValues)
   .transform((body) => toOneSpelling(body))
 
-/** When a campaign is to be sent. Strict: with a misspelt name it would be sent at once. */
+/**
+ * The request that says when a campaign is sent. Strict, because a campaign whose time has a
+ * misspelt name would be sent at once.
+ */
 export const schedule = z
   .strictObject({
     scheduledFor: time.optional().meta({

@@ -8,7 +8,7 @@ import { AUDIENCE_TYPES, CAMPAIGN_STATUSES, CONTENT_CLASSES, PAUSE_REASONS } fro
 
 const count = z.int().meta({ description: 'At most a second behind' })
 
-export const campaignRecord = z
+const campaignRecord = z
   .object({
     id: z.string(),
     name: z.string(),
@@ -55,7 +55,7 @@ export const campaignRecord = z
 
 export type CampaignRecord = z.output<typeof campaignRecord>
 
-/** A campaign as it is shown alone and in the list. */
+/** A campaign in the list, and in the response that shows one campaign. */
 export const shownCampaign = campaignRecord
   .extend({
     limitedUntil: instant.nullable().meta({
@@ -132,7 +132,7 @@ export const campaignStats = z
 
 export type CampaignStats = z.output<typeof campaignStats>
 
-export const campaignRecipient = z.object({
+const campaignRecipient = z.object({
   emailId: z.string(),
   contactId: z.string(),
   email: z.string(),
@@ -143,7 +143,7 @@ export const campaignRecipient = z.object({
 
 export const recipientPage = page(campaignRecipient).meta({ id: 'CampaignRecipientPage' })
 
-/** Whom a campaign is meant for, and who of them would get it. */
+/** How many contacts a campaign is meant for, and how many of them would get it. */
 export const campaignAudience = z.object({
   matching: z.int().meta({ description: 'The sum of the three numbers that follow' }),
   unsubscribed: z.int().meta({

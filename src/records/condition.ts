@@ -72,7 +72,7 @@ export const CONDITION_JSON_SCHEMA = {
 
 export const conditionField = z.unknown().meta({ ...CONDITION_JSON_SCHEMA, id: 'Condition' })
 
-/** Matches `contactExample`. */
+/** A condition that the contact of `contactExample` meets. */
 export const conditionExample = {
   logic: 'AND',
   groups: [{ filters: [{ field: 'data.plan', operator: 'equals', value: 'pro' }] }],

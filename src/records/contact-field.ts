@@ -36,7 +36,7 @@ export const fieldUsage = z.object({
   canDelete: z.boolean(),
 })
 
-/** `jobId`: of the job that deletes the field, if it is not done yet. */
+/** `jobId`: the job that deletes the field; absent if the field is already deleted. */
 export const fieldDeletion = z.object({
   deletedFrom: z.int().meta({ description: 'The number of contacts that had the field' }),
   jobId: z.string().optional(),

@@ -46,7 +46,7 @@ const listFields = {
   dir: choiceParameter(['asc', 'desc'], 'desc'),
 }
 
-/** The query of a list. `filter`: the JSON of a condition. */
+/** The query parameters of the list of contacts. `filter`: a condition as JSON text. */
 export const contactQuery = z.object({
   ...listFields,
   limit: countParameter({ fallback: DEFAULT_PAGE_SIZE, cap: MAX_PAGE_SIZE }),
@@ -70,7 +70,10 @@ const limit = z
 
 const condition = conditionField.optional()
 
-/** The same as a body. Strict, because a misspelt name, or a bare condition, must not select all contacts. */
+/**
+ * The query of the list of contacts as a JSON body. Strict: a misspelt name, or a condition sent as
+ * the whole body, must not select all contacts.
+ */
 export const contactQueryBody = z
   .strictObject({
     ...listFields,
@@ -93,7 +96,7 @@ const unsubscribed = z
       'defaults and the public key do not subscribe the address again. false and null change nothing',
   })
 
-/** The state of a contact in a request that writes it. */
+/** The subscription state that a request gives for a contact. */
 export type GivenState = {
   subscribed?: boolean | undefined
   unsubscribed?: boolean | null | undefined
@@ -144,7 +147,7 @@ export const newContactExample: ContactRecord = {
   updatedAt: '2026-11-22T09:30:00.000Z',
 }
 
-/** The same contact after a change. */
+/** The contact of `newContactExample` after a change of its data. */
 export const contactExample: ContactRecord = {
   ...newContactExample,
   data: { name: 'Ann', plan: 'pro', city: 'Oslo' },

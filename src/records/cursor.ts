@@ -1,12 +1,12 @@
 /**
- * Sealed cursors: the place of the last row of a page. Row numbers are internal, and addresses must not
- * appear in URLs, which proxies and logs keep.
+ * Sealed cursors. A cursor holds the place of the last row of a page. It is sealed because row
+ * numbers are internal, and because addresses must not appear in URLs, which proxies and logs keep.
  */
 import { unknownCursor } from '../base/errors.ts'
 
 type Keyring = { seal(text: string): string; unseal(sealed: string): string }
 
-/** `list`: the name of the list that the cursor is of. `place`: any JSON value. */
+/** `list`: the name of the list that the cursor belongs to. `place`: any JSON value. */
 export function sealCursor(
   { keyring }: { keyring: Keyring },
   list: string,
@@ -16,7 +16,9 @@ export function sealCursor(
   return Buffer.from(keyring.seal(text), 'base64').toString('base64url')
 }
 
-/** @throws AppError VALIDATION_ERROR for other texts, and for a cursor of another list */
+/**
+ * @throws AppError VALIDATION_ERROR for a text that is no cursor, and for a cursor of another list
+ */
 export function unsealCursor(
   { keyring }: { keyring: Keyring },
   list: string,

@@ -1,9 +1,9 @@
-/** Answers of calls that wrap their data, with `success`. */
+/** Responses that wrap their data in an object with `success`. */
 import { z } from 'zod'
 
 export function enveloped<Data extends z.ZodType>(data: Data) {
   return z.object({ success: z.literal(true), data })
 }
 
-/** The answer of a call whose effect is all there is to say. */
+/** The response of a call that returns nothing but a message. */
 export const messageResult = enveloped(z.object({ message: z.string() }))

@@ -5,13 +5,13 @@
  */
 import { NOT_ONE_LINE_TEXT } from '../base/errors.ts'
 
-/** What a name must match, each with what to say if it does not. */
+/** The patterns that a name must match, each with the error message for a name that does not. */
 export const EVENT_NAME_RULES: readonly { pattern: RegExp; message: string }[] = [
   { pattern: /^[^\p{Cc}\p{Cs}]*$/u, message: NOT_ONE_LINE_TEXT },
   { pattern: /^(?!\.{1,2}$)/, message: 'Must not be . or ..' },
 ]
 
-/** What is wrong with the characters of a name; undefined if nothing is. */
+/** The error message for a name with forbidden characters; undefined for a valid name. */
 export function faultInEventName(name: string): string | undefined {
   return EVENT_NAME_RULES.find(({ pattern }) => !pattern.test(name))?.message
 }

@@ -48,16 +48,16 @@ export const eventQuery = z.object({
   cursor: cursorParameter,
 })
 
-/** The query of the events of a contact. */
+/** The query parameters of the list of a contact's events. */
 export const contactEventQuery = z.object({ limit: countParameter({ fallback: 50, cap: 1_000 }) })
 
-/** The query of the counts by name. */
+/** The query parameters of the counts of events by name. */
 export const eventStatsQuery = z.object({
   startDate: instantParameter('first'),
   endDate: instantParameter('last'),
 })
 
-/** The answer to a call that records an event by the address of a contact. */
+/** The response to a call that records an event; the call names the contact by its address. */
 export const recordedEvent = z.object({
   success: z.literal(true),
   data: z.object({
@@ -87,7 +87,7 @@ export const eventUsage = z.object({
 /** `canDelete`: false for reserved names, and while something refers to the name. */
 export type EventUsage = z.output<typeof eventUsage>
 
-/** `jobId`: of the job that deletes the events, if they are not deleted yet. */
+/** `jobId`: the job that deletes the events; absent if the events are already deleted. */
 export const eventDeletion = z.object({ deletedCount: z.int(), jobId: z.string().optional() })
 
 export type EventDeletion = z.output<typeof eventDeletion>

@@ -7,7 +7,7 @@ import { EXECUTION_STATUSES, STEP_TYPES } from './words.ts'
 
 const jsonObject = z.record(z.string(), z.unknown())
 
-/** A step, as executions name it. */
+/** A step of a workflow, as its executions refer to it. */
 const stepReference = z
   .object({
     id: z.string(),
@@ -51,7 +51,7 @@ export const executionPage = numberedPage(executionRecord, 'executions').meta({
   id: 'WorkflowExecutionPage',
 })
 
-export const stepExecutionRecord = z
+const stepExecutionRecord = z
   .object({
     id: z.string(),
     executionId: z.string(),

@@ -17,7 +17,10 @@ export function lineOfText(maxLength: number) {
   return z.string().max(maxLength, tooLongText(maxLength)).regex(ONE_FIELD_LINE, NOT_ONE_LINE_TEXT)
 }
 
-/** A parsed address, also of `a@example.com <a@example.com>`; surrounding spaces are ignored. */
+/**
+ * Parses one address; also accepts `a@example.com <a@example.com>`. Spaces around the text are
+ * ignored.
+ */
 export const emailAddress = z
   .string()
   .transform((text, context): ParsedAddress => {
@@ -29,7 +32,10 @@ export const emailAddress = z
   })
   .meta({ type: 'string', format: 'email' })
 
-/** `several`: the message for a text with several addresses. The text may be as long as a body. */
+/**
+ * The error message for a text that is no address. `several`: the message if the text has several
+ * addresses. The text may be as long as a request body.
+ */
 function faultOfAddress(text: string, several = 'One address is expected, not several'): string {
   const afterFirst = text.slice(text.indexOf('@') + 1)
   const separator = afterFirst.search(/[,;]/)
@@ -37,7 +43,10 @@ function faultOfAddress(text: string, several = 'One address is expected, not se
   return areSeveral ? several : 'Not an email address'
 }
 
-/** Of `Shop, Inc. <a@example.com>`, which quotes would mend. */
+/**
+ * The error message for a name that must be quoted, as in `Shop, Inc. <a@example.com>`; undefined
+ * for any other text.
+ */
 function faultOfName(text: string): string | undefined {
   if (!mayBeMailbox(text)) return undefined
   const opening = text.lastIndexOf('<')
@@ -74,7 +83,7 @@ const mailboxObject = z
 /** One mailbox: `address`, `Name <address>`, or `{name, email}`. */
 export const mailbox = z.union([mailboxText, mailboxObject])
 
-/** One mailbox or several, as a list. */
+/** One mailbox, or a list of mailboxes; the result is a list. */
 export function mailboxes(max: number) {
   const several = 'Several addresses are a list: ["ann@example.com", "bob@example.com"]'
   return z
@@ -93,7 +102,10 @@ export const id = z.guid('Not a UUID').toLowerCase().meta({ type: 'string', form
 /** An instant in a response. */
 export const instant = z.iso.datetime()
 
-/** In the response to an accepted request: what had no effect, or was lost. */
+/**
+ * Warnings in the response to an accepted request: parts of the request that had no effect or were
+ * lost.
+ */
 export const warnings = z.array(z.string()).meta({
   description:
     'Unknown fields of the request, and what a message goes without; absent if there is nothing',

@@ -1,4 +1,4 @@
-/** What a check found (formats/compose/message-findings.ts). */
+/** The findings of a check of a message (`formats/compose/message-findings.ts`). */
 import { z } from 'zod'
 
 export const findings = z.object({

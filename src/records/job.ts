@@ -7,7 +7,9 @@ export const queuedJob = z
 
 const parameters = z.unknown().meta({ description: 'The parameters of the job' })
 
-/** `result` is the outcome of a completed job, `data` the part of its parameters that may be shown. */
+/**
+ * `result`: the outcome of a completed job. `data`: the parameters of the job that may be shown.
+ */
 export function jobStatus(result: z.ZodType, data: z.ZodType = parameters) {
   return z.object({
     id: z.string(),

@@ -1,19 +1,19 @@
 /**
- * Limits that records and features share; a browser may import them. A limit that no record shows is
- * defined in its feature, a limit of messages in `formats/limits.ts`.
+ * Limits that records and features share; a browser may import them. A limit that stands in no
+ * record is defined in its feature, and a limit of messages in `formats/limits.ts`.
  */
 
 /** Entries on a page of a list, unless the caller asks for another number. */
 export const DEFAULT_PAGE_SIZE = 20
 export const MAX_PAGE_SIZE = 100
 
-/** The highest number of a page, in lists that are paged by number. */
+/** The highest page number, in lists with numbered pages. */
 export const MAX_PAGE_NUMBER = 1_000_000
 
 /** Characters of a cursor. */
 export const MAX_CURSOR_LENGTH = 500
 
-/** The same, of a cursor that may hold an address, which has up to 254 octets in its shortest form. */
+/** Characters of a cursor that may hold an address of 254 octets. */
 export const MAX_ADDRESS_CURSOR_LENGTH = 2_000
 
 /** Characters of a text to search for. */
@@ -37,18 +37,18 @@ export const MAX_ADDRESSES_PER_REQUEST = 500
 /** Contacts or templates that one request may name by id. */
 export const MAX_IDS_PER_REQUEST = 1_000
 
-/** Contacts that one request may exclude from those that its filter selects. */
+/** Contacts that one request may exclude from the contacts that its filter selects. */
 export const MAX_EXCLUDED_IDS = 10_000
 
 /** Characters of the name of an event. */
 export const MAX_EVENT_NAME_LENGTH = 255
 
-/** Levels of a condition, its filters in all, and the values of `in` and `notIn`. */
+/** Levels of a condition, filters of a whole condition, and values of one `in` or `notIn`. */
 export const MAX_CONDITION_DEPTH = 32
 export const MAX_CONDITION_FILTERS = 500
 export const MAX_FILTER_VALUES = 500
 
-/** Characters of a password. */
+/** Minimum and maximum characters of a password. */
 export const MIN_PASSWORD_LENGTH = 6
 export const MAX_PASSWORD_LENGTH = 1_000
 
@@ -58,12 +58,12 @@ export const MAX_CODE_LENGTH = 40
 /** Characters of the token of a mailed link. */
 export const LINK_TOKEN_LENGTH = 64
 
-/** Characters of the address in footers of marketing mail. */
+/** Characters of the postal address in the footer of marketing mail. */
 export const MAX_POSTAL_ADDRESS_LENGTH = 250
 
-/** The highest limit of a project, in emails a month. */
+/** The highest billing limit of a project, in emails a month. */
 export const MAX_BILLING_LIMIT = 1_000_000_000
 
-/** Days of a range of analytics: of one without bounds, and of the longest. */
+/** Days of a range of analytics: of a range without bounds, and of the longest range. */
 export const DEFAULT_RANGE_DAYS = 30
 export const MAX_RANGE_DAYS = 90

@@ -1,4 +1,7 @@
-/** What users prove themselves with, and the answers to logins, sign-ups and second factors. */
+/**
+ * The requests by which users prove who they are, and the responses to logins, sign-ups and second
+ * factors.
+ */
 import { z } from 'zod'
 import { tooLongText } from '../base/errors.ts'
 import { emailAddress } from './fields.ts'
@@ -9,13 +12,16 @@ import {
   MIN_PASSWORD_LENGTH,
 } from './limits.ts'
 
-/** A password that is only compared. */
+/** A password that is only compared with the stored one. */
 export const presentPassword = z.string().min(1).max(MAX_PASSWORD_LENGTH)
 
-/** The password of a log-in: a wrong one may be shorter than any that is stored. */
+/**
+ * The password of a login. It has no minimum length: a wrong password may be shorter than any
+ * stored one.
+ */
 const loginPassword = z.string().max(MAX_PASSWORD_LENGTH, tooLongText(MAX_PASSWORD_LENGTH))
 
-/** A password that is stored, or could have been. */
+/** A new password. */
 export const newPassword = z
   .string()
   .min(MIN_PASSWORD_LENGTH, `Must be at least ${MIN_PASSWORD_LENGTH} characters long`)
@@ -27,7 +33,7 @@ export const loginCode = z
   .max(MAX_CODE_LENGTH)
   .meta({ description: 'Six digits of the authenticator app, or a recovery code' })
 
-/** The token of a mailed link. */
+/** The token of a link that was mailed to a user. */
 export const emailToken = z
   .string()
   .length(LINK_TOKEN_LENGTH, `Must be exactly ${LINK_TOKEN_LENGTH} characters long`)

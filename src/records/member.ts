@@ -4,7 +4,7 @@ import { emailAddress, instant } from './fields.ts'
 import { role } from './project.ts'
 import { GIVEN_ROLES } from './words.ts'
 
-/** A role that a member can be given. */
+/** A role that a request can give to a member. */
 export type GivenRole = (typeof GIVEN_ROLES)[number]
 
 const givenRole = z.enum(GIVEN_ROLES)

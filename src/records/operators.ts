@@ -46,7 +46,7 @@ export const UNIT_MS: Record<Unit, number> = {
 }
 export const UNITS = Object.keys(UNIT_MS) as Unit[]
 
-/** Operators whose value is a span of time that ends now: a number of units. */
+/** Operators whose value is a number of units of time: a span that ends now. */
 const SPAN_OPERATORS: readonly string[] = [
   ...AGE,
   'triggeredWithin',
@@ -67,7 +67,7 @@ export function takesSpan(operator: Operator): boolean {
   return SPAN_OPERATORS.includes(operator)
 }
 
-/** Whether the value is a list of values to compare with. */
+/** Whether the operator compares with a list of values. */
 export function takesList(operator: Operator): boolean {
   return operator === 'in' || operator === 'notIn'
 }
@@ -76,7 +76,7 @@ export function takesNoValue(operator: Operator): boolean {
   return VALUELESS_OPERATORS.includes(operator)
 }
 
-/** Returns the start of a filter's span of time, or now without a span. */
+/** Returns the start of the span of time of a filter; `now` for a filter without a unit. */
 export function startOfSpan(
   now: number,
   { value, unit }: { value?: unknown; unit?: Unit },

@@ -1,12 +1,14 @@
 /**
- * Pages of lists: their schemas, and the parameters of the query that all lists share. A list has pages by
- * cursor (`page`), by number (`numberedPage`) or both (`sortedPage`).
+ * Pages of lists: the schemas of pages, and the query parameters that lists share. A list has pages
+ * by cursor (`page`), by number (`numberedPage`) or both (`sortedPage`).
  */
 import { z } from 'zod'
 import { DAY_MS, parseInstant } from '../base/clock.ts'
 import { DEFAULT_PAGE_SIZE, MAX_CURSOR_LENGTH, MAX_PAGE_NUMBER, MAX_PAGE_SIZE } from './limits.ts'
 
-/** An integer of at least 1; values above `cap` count as `cap`, an absent one as `fallback`. */
+/**
+ * An integer of at least 1. A value above `cap` counts as `cap`, and an absent value as `fallback`.
+ */
 export function countParameter<Fallback extends number | undefined>({
   fallback,
   cap,
@@ -49,7 +51,7 @@ export const cursorParameter = z
   .optional()
   .meta({ description: '`cursor` of the previous page' })
 
-/** How a list goes on after a page. */
+/** The fields by which a client reads the next page. */
 const cursorEnd = {
   cursor: z.string().nullable().meta({ description: 'Null on the last page' }),
   hasMore: z
@@ -57,16 +59,16 @@ const cursorEnd = {
     .meta({ description: 'Also true when the page ended early: a page has at most 2 MB of JSON' }),
 }
 
-/** The end of a page of a list with cursors. */
+/** The fields after the items, on a page of a list with cursors. */
 export const pageEnd = {
   total: z.int().meta({ description: 'Of all pages, on the first one; 0 when a cursor was given' }),
   ...cursorEnd,
 }
 
-/** The place of a page by number. */
+/** The fields that say which numbered page this is, and how many there are. */
 export const pageNumbers = { page: z.int(), pageSize: z.int(), totalPages: z.int() }
 
-/** A page of a list with cursors. `name`: of the field that has the items. */
+/** A page of a list with cursors. `name`: the name of the field with the items. */
 export function page<Item extends z.ZodType, Name extends string = 'data'>(
   item: Item,
   name = 'data' as Name,
@@ -74,7 +76,7 @@ export function page<Item extends z.ZodType, Name extends string = 'data'>(
   return z.object({ ...listField(name, item), ...pageEnd })
 }
 
-/** A page of a list that has pages by number. */
+/** A page of a list that has only numbered pages. */
 export function numberedPage<Item extends z.ZodType, Name extends string = 'data'>(
   item: Item,
   name = 'data' as Name,
@@ -82,7 +84,7 @@ export function numberedPage<Item extends z.ZodType, Name extends string = 'data
   return z.object({ ...listField(name, item), total: z.int(), ...pageNumbers })
 }
 
-/** A page of a list that has both. */
+/** A page of a list that has both numbered pages and cursors. */
 export function sortedPage<Item extends z.ZodType>(item: Item) {
   return z.object({ data: z.array(item), total: z.int(), ...pageNumbers, ...cursorEnd })
 }
@@ -91,13 +93,13 @@ function listField<Item extends z.ZodType, Name extends string>(name: Name, item
   return { [name]: z.array(item) } as Record<Name, z.ZodArray<Item>>
 }
 
-/** The parameters of a list with cursors. */
+/** The query parameters of a list with cursors. */
 export const pageParameters = {
   limit: countParameter({ fallback: DEFAULT_PAGE_SIZE, cap: MAX_PAGE_SIZE }),
   cursor: cursorParameter,
 }
 
-/** The parameters of a list that has pages by number and by cursor. */
+/** The query parameters of a list that has both numbered pages and cursors. */
 export const pagingParameters = {
   page: countParameter({ fallback: undefined, cap: MAX_PAGE_NUMBER }).meta({
     description: 'A page by number, in place of a cursor; 1 by default',
@@ -122,7 +124,7 @@ type Paging = {
   cursor?: string | undefined
 }
 
-/** Refuses parameters that contradict each other. */
+/** Refuses `cursor` together with `page`, and a `limit` that differs from `pageSize`. */
 export function refuseMixedPaging(
   { page, pageSize, limit, cursor }: Paging,
   context: z.core.$RefinementCtx,
@@ -135,7 +137,10 @@ export function refuseMixedPaging(
   }
 }
 
-/** What is asked for. `isNumbered`: a page by number, which has all of its items. */
+/**
+ * Returns the page that the query asks for. `isNumbered`: a page by number, which always has all of
+ * its items.
+ */
 export function pagingOf({ page, pageSize, limit, cursor }: Paging) {
   const isNumbered =
     page !== undefined || pageSize !== undefined || (limit === undefined && cursor === undefined)
@@ -143,14 +148,14 @@ export function pagingOf({ page, pageSize, limit, cursor }: Paging) {
   return { isNumbered, page: page ?? 1, pageSize: size, cursor }
 }
 
-/** The fields of a page by number, after its list. */
+/** The fields that follow the list on a numbered page. */
 export function numbersOf({ total, page, pageSize }: PageNumbers) {
   return { total, page, pageSize, totalPages: Math.ceil(total / pageSize) }
 }
 
 type PageNumbers = { total: number; page: number; pageSize: number }
 
-/** One of `choices`; any other value counts as `fallback`. */
+/** A parameter that is one of `choices`; any other value counts as `fallback`. */
 export function choiceParameter<const Choice extends string>(
   choices: readonly Choice[],
   fallback: Choice,
@@ -161,7 +166,10 @@ export function choiceParameter<const Choice extends string>(
     .meta({ type: 'string', enum: [...choices], default: fallback })
 }
 
-/** Epoch milliseconds. A bare date counts as its first or last millisecond in UTC. */
+/**
+ * Parses a date or an instant to epoch milliseconds. A bare date counts as its first or last
+ * millisecond in UTC.
+ */
 export function instantParameter(bareDate: 'first' | 'last') {
   return z
     .string()

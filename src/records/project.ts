@@ -1,4 +1,7 @@
-/** Projects in the API: whole to their members, in short to their keys, and the requests that write them. */
+/**
+ * Projects in the API: the whole record for members, a summary for API keys, and the requests that
+ * write projects.
+ */
 import { z } from 'zod'
 import { instant, lineOfText } from './fields.ts'
 import { MAX_NAME_LENGTH, MAX_POSTAL_ADDRESS_LENGTH } from './limits.ts'
@@ -85,7 +88,10 @@ export const projectWithNewKeys = projectRecord
 
 export type ProjectWithNewKeys = z.output<typeof projectWithNewKeys>
 
-/** The keys of a project, as commands print them; `secret` as in `ProjectRecord`. */
+/**
+ * The API keys of a project, as commands print them; `secret` has the meaning that it has in
+ * `ProjectRecord`.
+ */
 export type ProjectKeysRecord = Pick<ProjectRecord, 'id' | 'name' | 'public' | 'secret'>
 
 /** A project as commands print it. */
@@ -102,7 +108,7 @@ export type ServerProject = Omit<
   | 'role'
 >
 
-/** `owner`: an address; null if the user was deleted. */
+/** `owner`: the address of the owner; null if the owner was deleted. */
 export type ListedServerProject = ServerProject & { owner: string | null }
 
 export const projectSummary = z
@@ -181,7 +187,7 @@ export const projectExample: ProjectRecord = {
   updatedAt: '2026-11-22T09:30:00.000Z',
 }
 
-/** Another project, which was just made. */
+/** A second project, as the request that creates it returns it. */
 export const newProjectExample: ProjectRecord = {
   ...projectExample,
   id: '0199a7c0-0000-7000-8000-000000000a01',

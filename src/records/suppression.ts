@@ -23,16 +23,19 @@ export const suppressionRecord = z
 
 export type SuppressionRecord = z.output<typeof suppressionRecord>
 
-/** `projectId` is present in a list of every project, for operators. */
+/** `projectId` is present only in the list of all projects, which operators read. */
 export type ListedSuppression = SuppressionRecord & { projectId?: string }
 
-/** A suppression that is held, as `suppressions held --json` prints it. */
-export const heldSuppression = suppressionRecord.extend({
+/** A suppression that is held back, as `suppressions held --json` prints it. */
+const heldSuppression = suppressionRecord.extend({
   projectId: z.string(),
-  /** `fuse`: until an operator decides; `domain`: until DNS has been queried for its domain again. */
+  /**
+   * `fuse`: held until an operator decides; `domain`: held until DNS has been queried for its
+   * domain again.
+   */
   cause: z.enum(['fuse', 'domain']),
   emailId: z.string(),
-  /** When DNS is queried for the domain again. */
+  /** The time at which DNS is queried for the domain again. */
   dueAt: instant.nullable(),
 })
 

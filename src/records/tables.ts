@@ -1,4 +1,6 @@
-/** Text tables of records, as commands print them: the columns, without schemas. */
+/**
+ * The columns of the text tables that commands print, one list of columns for each kind of record.
+ */
 import type { DomainRecord } from './domain.ts'
 import type { ListedMember } from './member.ts'
 import type { ListedServerProject, ServerProject } from './project.ts'
@@ -9,7 +11,7 @@ import type { ListedUser } from './user.ts'
 export type Column<Row> = {
   head: string
   textOf(row: Row): string
-  /** Characters that are shown of a text; all unless given. */
+  /** The maximum number of characters that are shown; absent: all. */
   maxLength?: number
 }
 
@@ -17,7 +19,7 @@ const DOMAIN_WORDS: Partial<Record<DomainRecord['status'], string>> = {
   TemporaryFailure: 'DNS did not answer',
 }
 
-/** How far a domain is verified, in words. */
+/** The state of a domain's verification, in words. */
 export function domainState({ verified, trusted, status }: DomainRecord): string {
   if (trusted) return 'trusted'
   return verified ? 'verified' : `not verified (${DOMAIN_WORDS[status] ?? status})`
@@ -48,12 +50,12 @@ export const PROJECT_COLUMNS: readonly Column<ListedServerProject>[] = [
   { head: '', textOf: projectStanding },
 ]
 
-/** Empty for an enabled project. */
+/** The note on a disabled project; empty for an enabled project. */
 export function projectStanding({ disabled, disabledReason }: ServerProject): string {
   return disabled ? `disabled: ${disabledReason ?? 'MANUAL'}` : ''
 }
 
-/** The counts of a window of time. */
+/** The columns of the counts of mail, with a row for each window of time. */
 export const SECURITY_COLUMNS: readonly Column<{ name: string; counts: SecurityCounts }>[] = [
   { head: '', textOf: ({ name }) => name },
   { head: 'EMAILS', textOf: ({ counts }) => String(counts.total) },
@@ -72,7 +74,7 @@ const ADDRESS_COLUMNS: readonly Column<ListedSuppression>[] = [
   { head: 'SOURCE', textOf: ({ source }) => source, maxLength: 60 },
 ]
 
-/** `isOfEvery`: the list is of every project. */
+/** `isOfEvery`: the list has the suppressions of all projects. */
 export function suppressionColumns(isOfEvery: boolean): readonly Column<ListedSuppression>[] {
   if (!isOfEvery) return ADDRESS_COLUMNS
   return [...ADDRESS_COLUMNS, { head: 'PROJECT', textOf: ({ projectId = '' }) => projectId }]

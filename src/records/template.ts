@@ -49,10 +49,13 @@ type Apart<Body extends Sender> = Omit<Body, 'from'> & {
   from: undefined extends Body['from'] ? ParsedAddress | undefined : ParsedAddress
 }
 
-/** The address and the name of the sender apart, as they are stored. A given `fromName` is the name. */
+/**
+ * Splits `from` into the sender's address and name, as they are stored. A given `fromName` beats
+ * the name in `from`.
+ */
 export function apartSender<Body extends Sender>(body: Body): Apart<Body> {
   const { from, ...rest } = body
-  // An absent one stays absent: a template may have it.
+  // An absent `from` stays absent: a campaign may take its sender from a template.
   if (from === undefined) return rest as Apart<Body>
   const isNamed = from.name !== null && (rest.fromName ?? '').trim() === ''
   const name = isNamed ? { fromName: from.name } : {}
@@ -131,7 +134,7 @@ export const templateUsage = z.object({
   steps: references.meta({ description: 'The steps of workflows that send the template' }),
 })
 
-/** A text, a template or a campaign as a send would render it. */
+/** The rendering of a text, a template or a campaign, as a recipient would get it. */
 export const renderedPreview = z.object({
   subject: z.string(),
   html: z.string(),

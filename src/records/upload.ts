@@ -1,4 +1,7 @@
-/** Uploaded images in the API: the record, its form in lists, and the pages of these. */
+/**
+ * Uploaded images in the API: the record of an upload, its form in lists, and the pages of the
+ * list.
+ */
 import { z } from 'zod'
 import { instant } from './fields.ts'
 import { page, pageParameters } from './page.ts'
@@ -18,7 +21,7 @@ export const uploadRecord = z.object(uploadFields).meta({ id: 'Upload' })
 
 export type UploadRecord = z.output<typeof uploadRecord>
 
-export const listedUploadRecord = z
+const listedUploadRecord = z
   .object({
     ...uploadFields,
     width: z.int().meta({ description: 'Pixels' }),

@@ -1,4 +1,4 @@
-/** Users in the API: the one who has logged in, and the list of the operator. */
+/** Users in the API: the user who has logged in, and the list of all users for operators. */
 import { z } from 'zod'
 import { ACCOUNT_METHODS } from './words.ts'
 
@@ -19,12 +19,12 @@ export const userRecord = z
   })
   .meta({ id: 'User' })
 
-/** `language`: `xx` or `xx-XX`; `timezone`: of IANA. */
+/** `language`: `xx` or `xx-XX`. `timezone`: a name of the IANA database. */
 export type UserRecord = z.output<typeof userRecord>
 
-/** A user in the list of the operator. */
+/** A user in the operator's list of all users. */
 export type ListedUser = Omit<UserRecord, 'language' | 'timezone'> & {
-  /** Created by the sandbox; refused in other modes until the user gets a new password. */
+  /** The sandbox created the user. Other modes refuse the user until a new password is set. */
   isSandbox: boolean
   createdAt: string
 }

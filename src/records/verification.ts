@@ -1,9 +1,9 @@
-/** The verification of an address in the API. */
+/** The verification of an email address in the API. */
 import { z } from 'zod'
 import { tooLongText } from '../base/errors.ts'
 import { MAX_ADDRESS_TEXT_LENGTH } from '../formats/address/address.ts'
 
-/** A text to verify as an address. */
+/** The text that a client wants verified as an address. */
 export const addressText = z
   .string()
   .min(1, 'Must not be empty')

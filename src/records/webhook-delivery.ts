@@ -41,7 +41,7 @@ export const deliveryQuery = z.object({
 
 export const deliveryPage = page(deliveryRecord).meta({ id: 'WebhookDeliveryPage' })
 
-/** Epoch ms. */
+/** A date or an instant, parsed to epoch milliseconds. */
 const time = z
   .string()
   .transform((text, context): number => {

@@ -1,4 +1,4 @@
-/** Webhook endpoints in the API: the record, and the secret that signs requests. */
+/** Webhook endpoints in the API: the record of an endpoint, and the secret that signs requests. */
 import { z } from 'zod'
 import { instant } from './fields.ts'
 

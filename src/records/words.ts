@@ -1,4 +1,7 @@
-/** The words that fields of records hold; a browser may import them. */
+/**
+ * The constant words that fields of records take (statuses, types, roles …); a browser may import
+ * them.
+ */
 
 /** How users log in. */
 export const ACCOUNT_METHODS = ['PASSWORD', 'GITHUB_OAUTH', 'GOOGLE_OAUTH', 'OIDC'] as const
@@ -15,7 +18,10 @@ export const CONTENT_CLASSES = ['TRANSACTIONAL', 'MARKETING', 'HEADLESS'] as con
 /** The currencies in which a project can subscribe. */
 export const CURRENCIES = ['usd', 'eur', 'gbp'] as const
 
-/** How the server delivers mail: not at all, itself, or by a relay. */
+/**
+ * How the server delivers mail: it delivers nothing, delivers to the recipients' servers, or hands
+ * all mail to a relay.
+ */
 export const DELIVERY_MODES = ['sandbox', 'direct', 'relay'] as const
 
 /** Why a project is disabled. */
@@ -52,22 +58,25 @@ export const EXECUTION_STATUSES = [
   'CANCELLED',
 ] as const
 
-/** What a fault in a template of a send request does. */
+/**
+ * The effect of a template fault in a send request: the email is sent anyway, or the request is
+ * refused.
+ */
 export const FAULT_ACTIONS = ['send', 'refuse'] as const
 
 /** The roles that members can be given. A project has one OWNER, and only an operator names another. */
 export const GIVEN_ROLES = ['ADMIN', 'MEMBER'] as const
 
-/** The steps of figures by time. */
+/** The length of the steps of figures by time. */
 export const GRANULARITIES = ['hour', 'day'] as const
 
 /** MIME types of the images that a project may upload. */
 export const IMAGE_TYPES = ['image/jpeg', 'image/png', 'image/gif', 'image/webp'] as const
 
-/** `xx` or `xx-XX` */
+/** The form `xx` or `xx-XX`. */
 export const LANGUAGE_PATTERN = /^[a-z]{2}(?:-[A-Z]{2})?$/
 
-/** Whose figures analytics lists. */
+/** The kinds of records by which analytics ranks figures. */
 export const LEADERBOARDS = ['campaigns', 'templates', 'workflows'] as const
 
 /** Why a campaign is paused. */
@@ -86,7 +95,10 @@ export const ROLES = ['OWNER', 'ADMIN', 'MEMBER'] as const
 
 export const SEGMENT_TYPES = ['DYNAMIC', 'STATIC'] as const
 
-/** What sends an email. */
+/**
+ * The origin of an email: a send request, a campaign, a workflow, or (INBOUND) a message that was
+ * received.
+ */
 export const SOURCE_TYPES = ['TRANSACTIONAL', 'CAMPAIGN', 'WORKFLOW', 'INBOUND'] as const
 
 /** What a step of a workflow does. */
@@ -107,15 +119,15 @@ export const TRACKING_MODES = ['ENABLED', 'DISABLED', 'MARKETING_ONLY'] as const
 
 export const TRIGGER_TYPES = ['EVENT', 'MANUAL', 'SCHEDULE'] as const
 
-/** Events of the service that lists, names and counts include only when a request names them. */
+/** Events of the service that lists, names and counts omit unless a request names them. */
 export const UNLISTED_EVENTS: readonly string[] = ['email.failed', 'email.suppressed']
 
-/** How a WAIT_FOR_EVENT ends. */
+/** The ways in which a WAIT_FOR_EVENT step ends. */
 export const WAIT_OUTCOMES = ['EVENT', 'TIMEOUT'] as const
 
 export const WEBHOOK_STATUSES = ['PENDING', 'SUCCEEDED', 'FAILED'] as const
 
-/** The figures of emails in analytics. */
+/** The counts of emails that analytics shows. */
 export const COUNT_NAMES = [
   'sent',
   'delivered',

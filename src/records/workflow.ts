@@ -5,7 +5,7 @@ import { MAX_SEARCH_LENGTH } from './limits.ts'
 import { choiceParameter, pagingParameters, refuseMixedPaging, sortedPage } from './page.ts'
 import { STEP_TYPES, TRIGGER_TYPES, WAIT_OUTCOMES } from './words.ts'
 
-export const workflowRecord = z
+const workflowRecord = z
   .object({
     id: z.string(),
     name: z.string(),
@@ -89,7 +89,7 @@ export const workflowQuery = z
   })
   .superRefine(refuseMixedPaging)
 
-/** The fields that a CONDITION can ask for. */
+/** The fields that a CONDITION step of a workflow can compare. */
 export const workflowFields = z.object({
   fields: z.array(z.string()),
   typedFields: z.array(

@@ -1,6 +1,9 @@
-/** Values in place of the placeholders of a text, such as `{project}`. Braces in a value are no placeholders. */
+/**
+ * Fills the placeholders of a text, such as `{project}`, with values. Braces in a value have no
+ * meaning.
+ */
 
-/** The names of the placeholders in all texts. */
+/** The names of the placeholders that the texts of all languages use. */
 export const PLACEHOLDERS = [
   'category',
   'domain',
@@ -14,12 +17,18 @@ export const PLACEHOLDERS = [
   'used',
 ] as const
 
-/** The values of placeholders; each text uses some of them, and one without a value is empty. */
+/**
+ * The values by the name of the placeholder. Each text uses some of them; a placeholder without a
+ * value becomes empty.
+ */
 export type PlaceholderValues = Readonly<Partial<Record<(typeof PLACEHOLDERS)[number], string>>>
 
 const PLACEHOLDER = new RegExp(`\\{(${PLACEHOLDERS.join('|')})\\}`)
 
-/** The text in order, in pieces: its own words, and each value as `show` gives it. */
+/**
+ * Returns the text as pieces in order: the text between placeholders unchanged, and each value as
+ * `show` returns it.
+ */
 export function fillPieces<Shown>(
   text: string,
   values: PlaceholderValues,
@@ -27,11 +36,11 @@ export function fillPieces<Shown>(
 ): (string | Shown)[] {
   const known: Readonly<Record<string, string | undefined>> = values
   const pieces = text.split(PLACEHOLDER)
-  // Every second piece is a name that the expression captures.
+  // Every second piece is the name of a placeholder, because the pattern captures it.
   return pieces.map((piece, index) => (index % 2 === 0 ? piece : show(known[piece] ?? '')))
 }
 
-/** The text with each value as `show` gives it, or as it is. */
+/** Returns the text with each value as `show` returns it; without `show`, values are unchanged. */
 export function fillText(
   text: string,
   values: PlaceholderValues,

@@ -1,6 +1,7 @@
 /**
- * The texts of the footer of marketing mail. They have a file of their own because threads that write messages need
- * no other texts: the build takes only this part of the languages into their programs (`scripts/bundle.ts`).
+ * The texts of the footer of marketing mail. They have a file of their own because threads that
+ * compose messages need no other texts: the build puts only this part of the languages into the
+ * programs of those threads (`scripts/bundle.ts`).
  */
 import bg from './bg.json' with { type: 'json' }
 import cs from './cs.json' with { type: 'json' }

@@ -1,7 +1,7 @@
 /**
- * The languages of texts: the footer of marketing mail, the hosted pages and the mail to users. A locale
- * matches by its language: `pt-BR` gives `pt`. A Chinese locale matches by its script, else by its
- * region, which determine the script.
+ * The languages of the footer of marketing mail, the hosted pages and the mail to users. A locale
+ * matches by its language: `pt-BR` gives `pt`. A Chinese locale matches by its script or, without
+ * one, by its region.
  */
 export const LANGUAGES = [
   'en',
@@ -25,10 +25,12 @@ export const LANGUAGES = [
 
 export type Language = (typeof LANGUAGES)[number]
 
-/** Longer texts are not language tags. */
+/** Characters of the longest text that is read as a language tag. */
 const MAX_TAG_LENGTH = 35
 
-/** The language for a BCP 47 tag, also with `_` for `-`; undefined if none matches. */
+/**
+ * The language for a BCP 47 tag, also written with `_` in place of `-`; undefined if none matches.
+ */
 export function matchLanguage(tag: string | null | undefined): Language | undefined {
   if (!tag || tag.length > MAX_TAG_LENGTH) return undefined
   const [primary = '', ...others] = tag.trim().toLowerCase().split(/[-_]/)

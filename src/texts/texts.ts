@@ -30,14 +30,17 @@ import zhTW from './zh-TW.json' with { type: 'json' }
  */
 type PluralForms = Readonly<{ other: string } & Partial<Record<Intl.LDMLPluralRule, string>>>
 
-/** The type of all languages, from that of English: an object of `one` and `other` is a text in forms. */
-export type WithPlurals<English> = English extends string
+/**
+ * The type of the texts of any language, made from the type of the English texts: an object with
+ * `one` and `other` becomes plural forms.
+ */
+type WithPlurals<English> = English extends string
   ? string
   : English extends { one: string; other: string }
     ? PluralForms
     : { readonly [Key in keyof English]: WithPlurals<English[Key]> }
 
-/** The texts of one language by part (`contact`, `mail`, …). */
+/** The texts of one language, by the part of the program that shows them (`contact`, `mail`, …). */
 export type Texts = WithPlurals<typeof en>
 
 const TEXTS: Readonly<Record<Language, Texts>> = {
@@ -49,7 +52,7 @@ export function textsOf(language: Language): Texts {
   return TEXTS[language]
 }
 
-/** The form for `count`, which a placeholder in the form may show. */
+/** Returns the plural form for `count`. */
 export function formFor(language: Language, forms: PluralForms, count: number): string {
   return forms[new Intl.PluralRules(language).select(count)] ?? forms.other
 }

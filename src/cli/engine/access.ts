@@ -1,4 +1,7 @@
-/** Which files the user of a command may use: refuses in time what the user may not do, and explains refusals. */
+/**
+ * Checks which files the user of a command may use: refuses a command early, and explains refused
+ * access.
+ */
 import { accessSync, constants, lstatSync, readdirSync } from 'node:fs'
 import path from 'node:path'
 import sea from 'node:sea'
@@ -46,7 +49,8 @@ export function requireWritable(folder: string, suggestion: string): void {
 }
 
 /**
- * The present user must be able to enter the folder of the program, in which Node looks for files while it runs.
+ * Refuses a program whose folder the present user cannot enter, because Node looks for files there
+ * while it runs.
  * @throws AppError FORBIDDEN
  */
 export function requireReachable(program: string): void {
@@ -60,8 +64,9 @@ export function requireReachable(program: string): void {
 }
 
 /**
- * Adds advice to an error of access: the command runs as the owner of the files, and this user was refused,
- * not the user who gave the command.
+ * Adds advice to an error of refused access: the command runs as the owner of the files, so access
+ * was refused to this owner, and not to the user who typed the command.
+ * @throws the given error
  */
 export function explainRefusal(error: unknown): never {
   if (!isRefused(error) || !(error instanceof Error) || !('path' in error)) throw error
@@ -71,8 +76,8 @@ export function explainRefusal(error: unknown): never {
 }
 
 /**
- * Explains an error that comes from files of other users in a `data_dir` of the present user. A program that root
- * ran there leaves such files, and the error itself says little.
+ * Explains an error that comes from other users' files in the present user's `data_dir`. A program
+ * that root ran there leaves such files, and the error alone says little.
  * @throws AppError FORBIDDEN for such an error, else the error itself
  */
 export function explainStrayFiles({ dataDir }: Pick<Config, 'dataDir'>, error: unknown): never {
@@ -95,8 +100,8 @@ function isUnopened(error: unknown): boolean {
 }
 
 /**
- * Whether the error may come from one of these files. SQLite does not say which file it cannot open, so any
- * of them may be. An error without a path, such as a refused port, comes from none.
+ * Whether the error may come from one of these files. SQLite does not say which file it cannot
+ * open, so it may be any of them. An error without a path, such as a refused port, comes from none.
  */
 function isAboutOne(refusal: unknown, dataDir: string, names: readonly string[]): boolean {
   if (isUnopened(refusal)) return names.length > 0
@@ -106,8 +111,8 @@ function isAboutOne(refusal: unknown, dataDir: string, names: readonly string[])
 }
 
 /**
- * The names of files of other users. Empty if `data_dir` itself belongs to another user, because the files
- * may be that user's.
+ * The names of other users' files in `data_dir`. Empty if `data_dir` itself belongs to another
+ * user: the files may then be that user's own.
  */
 function listStray(dataDir: string): string[] {
   const uid = process.geteuid?.()

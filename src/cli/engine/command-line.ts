@@ -1,22 +1,27 @@
 /**
- * Commands in the texts of the program, as the operator must type them. Errors and advice come from every room,
- * and from the running server, which do not know that a command was given another file with `--config`: the
- * option is added when they are printed. Texts of people, such as a subject, are printed as they are.
+ * Writes commands in the texts of the program as the operator must type them. Errors and advice
+ * come from every room, and from the running server. They do not know that `--config` was given, so
+ * this option is added when they are printed. Texts of people, such as a subject, are printed
+ * unchanged.
  */
 import { quoteWord } from '../../config/shell-word.ts'
 
-/** `pillarbox queue`, not in a path; group 1: the first word of the command. */
+/**
+ * Matches `pillarbox queue` unless it is part of a path; group 1 is the first word of the command.
+ */
 const CALL = /(?<![\w/.-])pillarbox (?=([a-z]+)(?![\w-]))/g
 
-/** A command line with shell quoting: `pillarbox queue release --domain dest.test`. */
+/**
+ * Writes a command line with shell quoting, such as `pillarbox queue release --domain dest.test`.
+ */
 export function formatCommand(words: readonly string[], configPath?: string): string {
   const option = configPath === undefined ? [] : ['--config', configPath]
   return ['pillarbox', ...option, ...words].map(quoteWord).join(' ')
 }
 
 /**
- * Returns the function that adds `--config` to the commands in a text if the command line has it. `commands`:
- * the names of all commands.
+ * Returns a function that adds `--config` to the commands in a text, if `argv` has this option.
+ * `commands`: the names of all commands.
  */
 export function typedLike(
   argv: readonly string[],
@@ -29,7 +34,7 @@ export function typedLike(
   return (text) => text.replaceAll(CALL, (found, word) => (firstWords.has(word) ? call : found))
 }
 
-/** The value of `--config`, also if the rest of the command line is wrong. */
+/** Returns the value of `--config`, even if the rest of the command line is wrong. */
 function findConfigPath(argv: readonly string[]): string | undefined {
   const at = argv.findLastIndex((word) => word === '--config' || word.startsWith('--config='))
   const word = argv[at]

@@ -1,4 +1,4 @@
-/** The types that every command shares, and access to the configuration and the database. */
+/** The types that every command shares, and the access to the configuration and the database. */
 
 import type { OpenCore } from '../../core/open-core.ts'
 import { type Configuration, findConfiguration } from './configuration.ts'
@@ -6,13 +6,13 @@ import type { Terminal } from './terminal.ts'
 
 export type CommandContext = {
   terminal: Terminal
-  /** `--config` */
+  /** The file given with `--config`. */
   configPath: string | undefined
-  /** `--json` */
+  /** Whether `--json` is given. */
   isJson: boolean
   configuration: Configuration
   /**
-   * Adds the command line's `--config` to the commands in a text of the program. Texts of people must not
+   * Adds the given `--config` to the commands in a text of the program. Texts of people must not
    * pass through here.
    */
   typed(text: string): string
@@ -22,12 +22,13 @@ export type CommandContext = {
 
 export type Input = {
   args: readonly string[]
-  /** The value of an option; undefined when it is absent. */
+  /** The value of an option; undefined if the option is absent. */
   text(option: string): string | undefined
-  /** The value of a required option; the engine has checked that it is present. */
+  /** The value of a required option, which the engine has already checked for. */
   required(option: string): string
   /**
-   * The value of an option that takes one of these words, in any letter case; undefined when it is absent.
+   * The value of an option that takes one of these words, in any letter case; undefined if the
+   * option is absent.
    * @throws UsageError
    */
   choice<const Choice extends string>(
@@ -38,8 +39,8 @@ export type Input = {
 }
 
 /**
- * `json` with --json, else `text`; `raw` in both cases; null: the command has written its own output.
- * `isFailed`: the exit status is 1 although there is a result to print.
+ * The output of a command: `json` with --json, else `text`; `raw` in both cases; null if the
+ * command has written its own output. `isFailed`: the exit status is 1 although there is output.
  */
 export type Result = { json: unknown; text: string; isFailed?: boolean } | { raw: Buffer } | null
 
@@ -49,30 +50,33 @@ export type CommandSpec = {
   name: string
   summary: string
   args?: string
-  /** Flags and description in the syntax of commander; a leading `!` marks a required option. */
+  /**
+   * Flags and description of each option in the syntax of commander; a leading `!` marks a required
+   * option.
+   */
   options?: [flags: string, description: string][]
   load(): Promise<Command>
 }
 
-/** The command line is wrong: exit status 2. */
+/** The error of a wrong command line: exit status 2. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
   readonly code = 'WRONG_USAGE'
-  /** The usage of the command, if the command is known. */
+  /** The usage of the command; undefined if no command is known. */
   usage: string | undefined
 }
 
-/** The same command with another file as its configuration. */
+/** Returns the context of the same command with another configuration file. */
 export function withConfigFile(context: CommandContext, configPath: string): CommandContext {
   const { terminal } = context
   return { ...context, configPath, configuration: findConfiguration({ terminal, configPath }) }
 }
 
 /**
- * Runs `act` on the database, beside a running server if there is one. A command that root starts runs
- * as the owner of the server's files. A database that was brought back from a copy is fenced first, and
- * the command ends. @throws AppError CONFLICT, and RESOURCE_NOT_FOUND where there is neither a configuration nor a
- * database
+ * Runs `act` on the database, beside a running server if there is one. If root runs the command,
+ * `act` runs as the owner of the server's files. A database that was brought back from a copy is
+ * fenced first, and the command then ends.
+ * @throws AppError CONFLICT; RESOURCE_NOT_FOUND if there is neither a configuration nor a database
  */
 export async function withCore<T>(
   context: CommandContext,
@@ -86,8 +90,9 @@ export async function withCore<T>(
 }
 
 /**
- * As `withCore`, but a database that was brought back from a copy is used as it is. For code that changes
- * nothing, such as the warnings of a server that is about to start, and for the command that sets the fence.
+ * Like `withCore`, but uses a database that was brought back from a copy as it is. For code that
+ * changes nothing, such as the warnings of a starting server, and for the command that sets the
+ * fence.
  */
 export async function withCoreAsIs<T>(
   context: CommandContext,

@@ -1,6 +1,6 @@
 /**
- * The configuration of a command. The file is looked for once, at the first call of `load`: a command that
- * root starts acts as another user later, who may be unable to look into the present folder.
+ * The configuration of a command. The file is looked for once, at the first call of `load`: a
+ * command that root runs later acts as another user, who may be unable to read the present folder.
  */
 import type { LoadedConfig, LoadOptions } from '../../config/load.ts'
 import { listOtherPlaces } from './other-places.ts'

@@ -1,11 +1,11 @@
 /**
- * Commands that root starts, `serve` too, run as the owner of the server's files, so that a server of this
- * user can open every file that they leave. The owner is the owner of `data_dir`; before that exists, or
- * while it is root's and empty, the owner of the configuration file or, if there is none or it is root's, of
- * the folder that `data_dir` comes into.
+ * Runs commands of root, `serve` too, as the owner of the server's files, so that a server of this
+ * user can open every file that they leave. The owner is the owner of `data_dir`. Before `data_dir`
+ * exists, or while it is root's and empty, the owner is that of the configuration file or, if there
+ * is none or it is root's, that of the folder in which `data_dir` will be.
  *
- * The owner's folder holds code that runs in this process (the database's addon). A process that runs
- * one command therefore gives up root for good; a process that runs several takes root back.
+ * The owner's folder holds code that runs in this process (the database's addon). A process that
+ * runs one command therefore gives up root for good; a process that runs several takes root back.
  */
 import {
   chmodSync,
@@ -23,27 +23,27 @@ import { statOf } from '../../config/file-access.ts'
 import { explainRefusal, explainStrayFiles, requireReachable } from './access.ts'
 import { refuseSystemFolder } from './system-folder.ts'
 
-export type FileOwner = { uid: number; gid: number }
+type FileOwner = { uid: number; gid: number }
 
-/** The parts of `process` that concern users; tests supply their own. */
+/** The functions of `process` that concern users; tests supply their own. */
 export type Users = Pick<
   NodeJS.Process,
   'geteuid' | 'getegid' | 'getgroups' | 'seteuid' | 'setegid' | 'setgroups' | 'setuid' | 'setgid'
 > & {
-  /** Missing in the types of Node. */
+  /** A function of `process` that Node's types lack. */
   initgroups?: (user: number, extraGroup: number) => void
 }
 
 type OwnerOptions = {
-  /** Gives up root for good. */
+  /** Whether root is given up for good, and not only during `act`. */
   isFinal?: boolean | undefined
   makesDataDir?: boolean
   users?: Users
-  /** A file of the program, which the owner must be able to reach. */
+  /** A file of the program; the owner must be able to enter its folder. */
   program?: string
 }
 
-/** Runs `act` as the owner of the files if this process is root and the owner is not. */
+/** Runs `act` as the owner of the files, if this process is root and the owner is another user. */
 export async function asFileOwner<T>(
   config: Pick<Config, 'file' | 'dataDir'>,
   act: () => Promise<T>,
@@ -74,7 +74,7 @@ export async function asFileOwner<T>(
   }
 }
 
-/** The executable, or the source file that Node was started with. */
+/** Returns the executable, or the source file that Node was started with. */
 function programFile(): string {
   return sea.isSea() ? process.execPath : (process.argv[1] ?? process.execPath)
 }
@@ -88,7 +88,10 @@ export function findFolderOwner(folder: string, users: Users = process): FileOwn
   return owner?.uid === 0 ? undefined : owner
 }
 
-/** Whether root would act on its own `data_dir` although the configuration is another user's. */
+/**
+ * Returns the owner of the configuration file, if root would act on a `data_dir` of its own
+ * although that file is another user's.
+ */
 export function findOtherOwner(
   { file, dataDir }: Pick<Config, 'file' | 'dataDir'>,
   users: Users = process,
@@ -109,7 +112,7 @@ function findOwner({ file, dataDir }: Pick<Config, 'file' | 'dataDir'>): FileOwn
   return ofFile === undefined || ofFile.uid === 0 ? (own ?? statAround(dataDir)) : ofFile
 }
 
-/** A folder that root has made, and nobody has used yet. */
+/** Whether root has made the folder and nobody has used it yet. */
 function isFresh(folder: string, { uid }: Stats): boolean {
   return uid === 0 && readdirSync(folder).length === 0
 }
@@ -120,9 +123,10 @@ function statAround(dataDir: string): Stats | undefined {
 }
 
 /**
- * Creates a missing `data_dir`, or gives away an empty one of root, if only root can write to the folder
- * around it. In any other folder, another user could place a link, so root does nothing there and the owner
- * creates it later. @throws AppError FORBIDDEN in folders of the system
+ * Creates a missing `data_dir`, or gives an empty one of root to the owner, but only if root alone
+ * can write to the folder around it. In any other folder another user could place a link, so root
+ * does nothing there, and the owner creates `data_dir` later.
+ * @throws AppError FORBIDDEN in folders of the system
  */
 function makeDataDir({ dataDir }: Pick<Config, 'dataDir'>, { uid, gid }: FileOwner): void {
   const found = statOf(dataDir)
@@ -154,7 +158,7 @@ function isWritableByRootOnly(folder: string): boolean {
 
 /**
  * Takes the owner's identity; the returned function restores root's. Root's supplementary groups
- * are dropped too, because with them the process could read files that the server cannot.
+ * are dropped, too, because with them the process could read files that the server cannot read.
  */
 function become(users: Users, { uid, gid }: FileOwner): () => void {
   const [rootGid = 0, rootGroups = []] = [users.getegid?.(), users.getgroups?.()]
@@ -174,7 +178,7 @@ function becomeForGood(users: Users, { uid, gid }: FileOwner): void {
   users.setuid?.(uid)
 }
 
-/** A user without an account on the system has one group only. */
+/** Takes the groups of the user; a user without an account on the system has only the one group. */
 function takeGroups(users: Users, { uid, gid }: FileOwner): void {
   try {
     users.initgroups?.(uid, gid)

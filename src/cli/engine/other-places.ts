@@ -1,7 +1,7 @@
 /**
- * The places that a command without `--config` leaves aside: the configuration of the system, if the present
- * folder has a configuration too; and the database of a trial in the present folder, if the command uses the
- * configuration of the system.
+ * The places that a command without `--config` does not use: the system's configuration, if the
+ * present folder has a configuration, too; and the database of a trial in the present folder, if
+ * the command uses the system's configuration.
  */
 import { existsSync } from 'node:fs'
 import path from 'node:path'
@@ -12,7 +12,7 @@ import type { Terminal } from './terminal.ts'
 
 type CliPlace = Pick<Terminal, 'cwd' | 'systemFile'>
 
-/** One sentence for each place. */
+/** Returns one sentence for each place that the command does not use. */
 export function listOtherPlaces(
   { config }: Pick<LoadedConfig, 'config'>,
   place: CliPlace,
@@ -31,7 +31,10 @@ export function listOtherPlaces(
   ]
 }
 
-/** The configuration of the system, if a file in the present folder hides it, or would. */
+/**
+ * Returns the system's configuration file, if a configuration file in the present folder hides it
+ * or would hide it.
+ */
 export function findHidden(place: CliPlace): string | undefined {
   const system = systemFileOf(place)
   return system !== path.join(place.cwd, FILE_NAME) && existsSync(system) ? system : undefined

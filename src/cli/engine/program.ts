@@ -17,15 +17,17 @@ import { suggestCommands, suggestOption } from './suggest.ts'
 import type { Terminal } from './terminal.ts'
 import { escapeControls } from './text.ts'
 
-/** Commands, and the description of each group (all words of a name but the last). */
+/**
+ * The commands, and the description of each group (a group is all words of a name but the last).
+ */
 type CommandTable = {
   groups: Readonly<Record<string, string>>
   commands: readonly CommandSpec[]
 }
 
 /**
- * Runs the command that `argv` names. Null after a help text.
- * @throws UsageError for a wrong command line, and every error of the command
+ * Runs the command that `argv` names. Returns null if a help text was printed.
+ * @throws UsageError for a wrong command line; every error of the command
  */
 export async function runProgram(
   { groups, commands }: CommandTable,
@@ -63,7 +65,7 @@ export async function runProgram(
     })
   }
   try {
-    // Many people type `--version`; here the version is a command.
+    // The version is a command here, but many people type `--version`.
     const words = argv[0] === '--version' ? ['version', ...argv.slice(1)] : argv
     await program.parseAsync(words, { from: 'user' })
   } catch (error) {
@@ -74,7 +76,10 @@ export async function runProgram(
   return result
 }
 
-/** Finds or adds the group that these words name; the program itself without words. */
+/**
+ * Returns the group that these words name, and adds the group if it is missing; for no words, the
+ * program itself.
+ */
 function findGroup(
   program: CommanderCommand,
   groups: CommandTable['groups'],
@@ -111,7 +116,9 @@ function describeCommand(
   })
 }
 
-/** Required arguments, then required options, that the command line lacks. */
+/**
+ * Lists the required arguments that are missing from the command line, then the required options.
+ */
 function findMissing(
   { options = [] }: Pick<CommandSpec, 'options'>,
   command: CommanderCommand,
@@ -131,7 +138,7 @@ function describeMissing(missing: readonly string[]): string {
   return `missing: ${missing.join(', ')}`
 }
 
-/** Adds the command's usage to a UsageError that the command itself throws. */
+/** Adds the usage to a UsageError that the command throws while it runs. */
 async function withUsage<T>(command: CommanderCommand, act: () => Promise<T>): Promise<T> {
   try {
     return await act()
@@ -157,8 +164,8 @@ function unknownCommand(argv: readonly string[], commands: readonly CommandSpec[
 }
 
 /**
- * The typed words up to and with the first that no command has. `next`: the word after them, which may belong
- * to the name.
+ * `words`: the typed words up to the first one that no command has, included. `next`: the word
+ * after them, which may be part of the name, too.
  */
 function findUnknown(argv: readonly string[], names: readonly string[]) {
   const values = argv.flatMap((word, index) => (word === '--config' ? [index + 1] : []))
@@ -169,7 +176,10 @@ function findUnknown(argv: readonly string[], names: readonly string[]) {
   return { words: typed.slice(0, known + 1), next }
 }
 
-/** The error for an argument too many, with the option that probably takes this argument. */
+/**
+ * Returns the error for one argument too many. It names the option that probably takes this
+ * argument.
+ */
 function tooMany(
   command: CommanderCommand,
   options: NonNullable<CommandSpec['options']>,
@@ -192,13 +202,13 @@ function wrongUsage(command: CommanderCommand, text: string): UsageError {
   return error
 }
 
-/** The line of usage alone: all options would push the message out of sight. */
+/** Returns the usage line and no options: all options would push the message out of sight. */
 function usageOf(command: CommanderCommand): string {
   const name = nameOf(command)
   return `Usage: ${name} ${command.usage()}\nFor all options: ${name} --help`
 }
 
-/** `pillarbox queue list` */
+/** Returns the whole name of a command, such as `pillarbox queue list`. */
 function nameOf(command: CommanderCommand): string {
   const { parent } = command
   return parent === null ? command.name() : `${nameOf(parent)} ${command.name()}`
@@ -211,7 +221,7 @@ function withoutPrefix(message: string): string {
 function toContext(terminal: Terminal, program: CommanderCommand): Omit<CommandContext, 'typed'> {
   const { config, json } = program.opts()
   const isJson = json === true
-  // With --json, standard error is for errors.
+  // With --json, standard error is kept free for errors.
   const note = (text: string) => isJson || terminal.stderr.write(`${escapeControls(text)}\n`)
   const configuration = findConfiguration({ terminal, configPath: config, note })
   return { terminal, configPath: config, isJson, configuration }
@@ -239,7 +249,10 @@ function toInput(command: CommanderCommand): Input {
   }
 }
 
-/** Without a command, commander reports the whole help text as its error. */
+/**
+ * Describes an error of commander. For a command line without a command, commander's error is the
+ * whole help text.
+ */
 function describe({ code, message }: CommanderError, help: string): string {
   if (code !== 'commander.help') return withoutPrefix(message)
   return `which command?\n${help.trimEnd()}`

@@ -1,4 +1,7 @@
-/** Checks of the database that a command will open: whether it exists, and whether a server is migrating it. */
+/**
+ * Checks the database before a command opens it: whether it exists, and whether a server is
+ * migrating it.
+ */
 import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -12,15 +15,16 @@ import { hasOlderSchema } from '../../store/snapshot/unmigrated.ts'
 import { formatCommand } from './command-line.ts'
 import type { Terminal } from './terminal.ts'
 
-/** Within this time a server migrates a new or small database. */
+/** Milliseconds within which a server migrates a new or small database. */
 const WAIT_MS = 2_000
 const LOOK_EVERY_MS = 50
 
 /**
- * Refuses a command that would make a new, empty database by mistake: in the present folder, because
- * `--config` was forgotten, or in a folder that `data_dir` misspells. Without a configuration only `serve`,
- * `init` and `restore` make a database; `user create` also makes one in a missing folder that the
- * configuration names. Variables of the environment are a configuration too.
+ * Refuses a command that would make a new, empty database by mistake: in the present folder,
+ * because `--config` was forgotten, or in a folder that `data_dir` misspells. Without a
+ * configuration, only `serve`, `init` and `restore` may make a database; `user create` may also
+ * make one in a missing folder that the configuration names. Environment variables count as a
+ * configuration.
  * @throws AppError RESOURCE_NOT_FOUND
  */
 export function requireDatabase(
@@ -43,8 +47,8 @@ export function requireDatabase(
 }
 
 /**
- * Keeps a command from migrating the database of a running server. This server may be migrating the database
- * itself, or it may be of the version before and not yet restarted since its program was replaced.
+ * Keeps a command from migrating the database of a running server. The server may be migrating it,
+ * or it may be an older version that was not restarted since its program was replaced.
  * @throws AppError CONFLICT, DATABASE_ERROR
  */
 export async function waitForServedSchema({

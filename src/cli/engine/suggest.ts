@@ -1,9 +1,9 @@
 /**
- * Suggests what an operator meant: the nearest commands to an unknown one, also by words of other mail
- * programs, and the option for an argument without one.
+ * Suggests what an operator meant: the commands nearest to an unknown one, also by words of other
+ * mail programs, and the option for an argument that was given without one.
  */
 
-/** Words of other programs for the words of our commands. */
+/** A word of our commands -> the words of other mail programs for it. */
 const MEANT: Readonly<Record<string, readonly string[]>> = {
   add: ['create', 'make', 'new', 'register'],
   backup: ['dump', 'save'],
@@ -29,8 +29,8 @@ const MAX_SUGGESTED = 3
 const LEAST_LIKENESS = 0.5
 
 /**
- * The commands, or groups of commands, that come nearest to the typed words; the order of the words does not
- * matter. `names`: all commands and groups, as `user create`.
+ * Returns the commands or groups nearest to the typed words, in any order of the words. `names`:
+ * the names of all commands and groups, such as `user create`.
  */
 export function suggestCommands(typed: readonly string[], names: readonly string[]): string[] {
   const words = typed.flatMap((word) => word.toLowerCase().split(/[-_:.]/)).filter(Boolean)
@@ -42,8 +42,8 @@ export function suggestCommands(typed: readonly string[], names: readonly string
 }
 
 /**
- * From 0 to 1: the likeness of each word of the name to the nearest typed word, summed, and divided by the
- * number of words of the longer side.
+ * The likeness of a name to the typed words, from 0 to 1: for each word of the name, the likeness
+ * of the nearest typed word; their sum, divided by the larger number of words.
  */
 function likenessOf(typed: readonly string[], name: readonly string[]): number {
   const found = name.map((word) => Math.max(0, ...typed.map((other) => wordLikeness(other, word))))
@@ -59,7 +59,7 @@ function wordLikeness(typed: string, word: string): number {
   return near >= 0.6 ? near * 0.9 : 0
 }
 
-/** The number of letters to insert, to remove or to replace (Levenshtein). */
+/** The number of letters to insert, remove or replace (Levenshtein distance). */
 function distance(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, index) => index)
   for (const [index, letter] of Array.from(from).entries()) {
@@ -73,10 +73,16 @@ function distance(from: string, to: string): number {
   return row[to.length] ?? 0
 }
 
-/** An option that takes a value: its long name, and what it takes, as `address`. */
+/**
+ * An option that takes a value. `flag`: its long name; `takes`: the kind of its value, such as
+ * `address`.
+ */
 type ValueOption = { flag: string; takes: string; isRequired: boolean }
 
-/** The option that takes this argument, to judge by its form; undefined if that is not clear. */
+/**
+ * Returns the option that probably takes this argument, by the argument's form; undefined if no
+ * option is likely.
+ */
 export function suggestOption(
   argument: string,
   options: readonly ValueOption[],

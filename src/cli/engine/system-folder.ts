@@ -1,6 +1,7 @@
 /**
- * Folders whose files root and the system trust. The configuration, which belongs to another user, may name a
- * folder there: as its owner, this user could place programs in root's PATH, or units that run as root.
+ * Keeps root from making folders for another user among those that root and the system trust. The
+ * configuration belongs to that user and may name such a folder. As its owner, the user could place
+ * programs in root's PATH, or units that run as root.
  */
 import { realpathSync } from 'node:fs'
 import path from 'node:path'
@@ -10,12 +11,14 @@ import { quoteWord } from '../../config/shell-word.ts'
 
 const TOPS = new Set(['etc', 'usr', 'bin', 'sbin', 'boot', 'dev', 'proc', 'sys', 'run', 'root'])
 
-/** Temporary files of anybody. */
+/** The folder for temporary files of all users, in memory. */
 const MEMORY = '/dev/shm/'
 
 /**
- * Ends a command of root that would create `folder` for the user with this uid, or give it away. `root`: the
- * folder that is `/` for the service. Without a uid, the user is made later. @throws AppError FORBIDDEN
+ * Refuses to create `folder` for the user with this uid, or to give it away, if it is a folder of
+ * the system. `root`: the folder that the service sees as `/`. Without a uid, the user does not
+ * exist yet.
+ * @throws AppError FORBIDDEN
  */
 export function refuseSystemFolder(folder: string, uid: number | undefined, root = '/'): void {
   const real = path.join(
@@ -34,7 +37,7 @@ export function refuseSystemFolder(folder: string, uid: number | undefined, root
   throw new AppError('FORBIDDEN', text, { suggestion })
 }
 
-/** The path with the links of its existing part resolved. */
+/** Resolves the links in the part of the path that exists. */
 function resolveLinks(folder: string): string {
   if (statOf(folder) !== undefined) return realpathSync(folder)
   const parent = path.dirname(folder)

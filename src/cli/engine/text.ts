@@ -9,7 +9,10 @@ import type { Column } from '../../records/tables.ts'
 const CONTROLS =
   /[\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]/gu
 
-/** Returns one line, with control and direction characters written as `\x1b` or `\u{202e}`. */
+/**
+ * Returns the text on one line, with control and direction characters written as `\x1b` or
+ * `\u{202e}`.
+ */
 export function escapeControls(text: string): string {
   return text.replace(CONTROLS, (character) => {
     const code = character.codePointAt(0) ?? 0
@@ -17,13 +20,13 @@ export function escapeControls(text: string): string {
   })
 }
 
-/** At most `length` characters. */
+/** Cuts a text to at most `length` characters. */
 export function shorten(text: string, length: number): string {
   const characters = Array.from(text)
   return characters.length <= length ? text : `${characters.slice(0, length - 1).join('')}…`
 }
 
-/** Aligned columns below a head; `none` when there are no rows. */
+/** Formats aligned columns below a head; returns `none` if there are no rows. */
 export function formatTable(head: string[], rows: string[][], none: string): string {
   if (rows.length === 0) return none
   const lines = [head, ...rows.map((row) => row.map(escapeControls))]
@@ -38,7 +41,7 @@ export function formatTable(head: string[], rows: string[][], none: string): str
     .join('\n')
 }
 
-/** A table of records; `none` when there are no records. */
+/** Formats records as a table; returns `none` if there are no records. */
 export function formatRecords<Row>(
   columns: readonly Column<Row>[],
   records: readonly Row[],
@@ -53,7 +56,10 @@ export function formatRecords<Row>(
   return formatTable(head, rows, none)
 }
 
-/** Lines of at most `columns`, broken between words; a longer word is a line of its own, broken where it must be. */
+/**
+ * Breaks a text into lines of at most `columns`, between words. A word that is too long is broken
+ * itself.
+ */
 export function wrap(text: string, columns: number): string[] {
   const lines: string[] = []
   let line = ''
@@ -66,7 +72,7 @@ export function wrap(text: string, columns: number): string[] {
   return [...lines, line]
 }
 
-/** Pieces of a word that are no wider than `columns`. */
+/** Cuts a word into pieces that are at most `columns` wide. */
 function cut(word: string, columns: number): string[] {
   if (widthOf(word) <= columns) return [word]
   const pieces: string[] = ['']
@@ -78,7 +84,7 @@ function cut(word: string, columns: number): string[] {
   return pieces
 }
 
-/** Indented `name  value` lines; null values are left out. */
+/** Formats indented `name  value` lines; null values are left out. */
 export function formatFields(fields: Record<string, string | null>): string {
   const shown = Object.entries(fields).filter(([, value]) => value !== null)
   const widest = Math.max(0, ...shown.map(([name]) => name.length))
@@ -87,7 +93,7 @@ export function formatFields(fields: Record<string, string | null>): string {
     .join('\n')
 }
 
-/** To the second, in UTC. */
+/** Formats an instant in UTC, to the second; null stays null. */
 export function formatTime(at: number | null): string | null {
   return at === null ? null : formatSecond(at)
 }
@@ -96,7 +102,10 @@ function pad(cell: string, columns = 0): string {
   return cell + ' '.repeat(Math.max(0, columns - widthOf(cell)))
 }
 
-/** Width in terminal columns: East Asian and emoji characters take two, combining marks none. */
+/**
+ * The width of a text in terminal columns: East Asian and emoji characters take two, combining
+ * marks none.
+ */
 export function widthOf(text = ''): number {
   const wide =
     text.match(

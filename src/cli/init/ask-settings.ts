@@ -1,4 +1,7 @@
-/** The questions of `init`: what a server needs before its first start. Nothing is written meanwhile. */
+/**
+ * The questions of `init`: the settings that a server needs before its first start. The questions
+ * write nothing.
+ */
 
 import { statSync } from 'node:fs'
 import { hostname } from 'node:os'
@@ -18,21 +21,24 @@ export type GivenSettings = Partial<Record<SettingKey, TomlValue>>
 
 export type FirstUser = {
   address: string
-  /** Undefined: the command generates a password. */
+  /** The password; undefined: the command generates one. */
   password: string | undefined
 }
 
-export type AskedSettings = { given: GivenSettings; user: FirstUser }
+type AskedSettings = { given: GivenSettings; user: FirstUser }
 
-/** The answer for no value, to a question whose empty answer takes the default. */
+/** The answer that means "no value", for questions whose empty answer means the default. */
 const NONE = 'none'
 
-/** Settings that an answer may require, and that a later question asks for. */
+/** Settings that an answer makes necessary, and that a later question asks for. */
 const ASKED_LATER = ['delivery.hostname', 'delivery.relay.host', 'delivery.relay.password']
 
 const FOLDERS: readonly SettingKey[] = ['data_dir', 'backup.dir']
 
-/** @throws AppError BAD_REQUEST after Ctrl-C or Ctrl-D */
+/**
+ * Asks all questions at the terminal.
+ * @throws AppError BAD_REQUEST after Ctrl-C or Ctrl-D
+ */
 export async function askSettings(terminal: Terminal, file: string): Promise<AskedSettings> {
   const questions = openQuestions(terminal)
   try {
@@ -44,7 +50,8 @@ export async function askSettings(terminal: Terminal, file: string): Promise<Ask
     const url = await ask('base_url', 'Public address (URL) of this server', `https://${host}`)
     if (mode === 'relay') await askRelay(asking, ask)
     if (mode === 'direct') await askInbound(asking)
-    // The unit of systemd lets the service write the usual folders, so these are the defaults.
+    // The systemd unit lets the service write to these folders, so the service's file has them as
+    // defaults.
     const isOfService = file === SYSTEM_FILE
     await ask('data_dir', 'Folder of the data', isOfService ? STATE_FOLDER : 'data')
     await askBackups(asking, isOfService)
@@ -57,9 +64,9 @@ export async function askSettings(terminal: Terminal, file: string): Promise<Ask
 
 type Asking = {
   questions: Questions
-  /** The answers so far. */
+  /** The settings from the answers so far. */
   given: GivenSettings
-  /** The file that is written. */
+  /** The configuration file that `init` will write. */
   file: string
 }
 
@@ -77,7 +84,8 @@ function createAsk(asking: Asking): Ask {
 }
 
 /**
- * Refuses what `config check` would refuse, with the answers so far, so that nobody begins again.
+ * Reads an answer. Refuses a value that `config check` would refuse together with the answers so
+ * far, so that nobody has to start over.
  * @throws Error that says what is expected
  */
 function readValue({ given, file }: Asking, key: SettingKey, answer: string): TomlValue {
@@ -95,7 +103,7 @@ function readValue({ given, file }: Asking, key: SettingKey, answer: string): To
   throw new Error(found === key ? `Expected ${expected}.` : `${found}: expected ${expected}.`)
 }
 
-/** @throws Error where a file is in the way of the folder */
+/** @throws Error if a file stands in the place of this folder or of a folder around it */
 function refuseFile(folder: string): void {
   const found = statSync(folder, { throwIfNoEntry: false })
   if (found === undefined) refuseFile(path.dirname(folder))
@@ -113,7 +121,7 @@ async function askRelay(asking: Asking, ask: Ask): Promise<void> {
   await ask('delivery.relay.password', 'Password at the smarthost')
 }
 
-/** Bounces of direct mail come back to this server. */
+/** Asks whether to receive mail at port 25: the bounces of direct mail come back to this server. */
 async function askInbound({ questions, given }: Asking): Promise<void> {
   const isWanted = await questions.ask({
     text: 'Receive bounces, complaints and replies at port 25 (y or n)',
@@ -129,7 +137,10 @@ function readYes(answer: string): boolean {
   return first === 'y'
 }
 
-/** A port of the address other than 443 is that of a proxy. */
+/**
+ * Asks about certificates. A URL with a port other than 443 is the address of a proxy, which has
+ * its own.
+ */
 async function askCertificates(asking: Asking): Promise<void> {
   const { questions, given } = asking
   await askOptional(asking, {
@@ -156,7 +167,10 @@ async function askBackups(asking: Asking, isOfService: boolean): Promise<void> {
   if (given['backup.dir'] !== undefined) given['backup.every'] = '1d'
 }
 
-/** An empty answer, or `none` where that takes the default, leaves the key unset. */
+/**
+ * Asks for a setting that may stay unset: by an empty answer, or by `none` if an empty answer means
+ * the default.
+ */
 async function askOptional(
   asking: Asking,
   { key, text, byDefault }: { key: SettingKey; text: string; byDefault?: string },
@@ -187,14 +201,17 @@ async function askUser(questions: Questions): Promise<FirstUser> {
   }
 }
 
-/** @throws Error that says what is expected */
+/** @throws Error that says what an address looks like */
 function readUserAddress(answer: string): string {
   const parsed = parseShownAddress(answer)
   if (parsed === undefined) throw new Error('Expected an email address.')
   return parsed.address
 }
 
-/** @throws Error that says what is expected */
+/**
+ * Returns undefined for an empty answer: a password is then generated.
+ * @throws Error that says which length is expected
+ */
 function readPassword(answer: string): string | undefined {
   if (answer === '') return undefined
   if (answer.length < MIN_PASSWORD_LENGTH || answer.length > MAX_PASSWORD_LENGTH) {
@@ -205,7 +222,7 @@ function readPassword(answer: string): string | undefined {
   return answer
 }
 
-/** Only a full name is worth a proposal. */
+/** Returns the host name of this machine as a proposal, but only if it is a full name. */
 function defaultHost(): string | undefined {
   const name = hostname()
   return name.includes('.') ? name : undefined

@@ -1,7 +1,7 @@
 /**
- * Writes a configuration file to be edited. At a terminal, without options, it asks for what a server
- * needs, creates the first user, and says what to set up around the server. Scripts give options and are
- * asked nothing. An existing file is not changed.
+ * `init`: writes a configuration file, which the operator may edit. At a terminal, without options,
+ * it asks for the settings that a server needs, creates the first user, and says what to set up
+ * around the server. Scripts give options and are asked nothing. An existing file is not changed.
  */
 import { existsSync } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
@@ -48,7 +48,7 @@ export async function initCommand(context: CommandContext, input: Input): Promis
   return writeGiven({ context, file, hidden }, input)
 }
 
-/** `hidden`: the configuration of the system. */
+/** The warning that the new file hides another one. `hidden`: the system's configuration file. */
 function describeHiding(file: string, hidden: string): string {
   return `${hidden} exists. From now on, commands in this folder use ${file}; for the service, give them --config ${quoteWord(hidden)}`
 }
@@ -75,7 +75,7 @@ function describeWritten(file: string): string {
   return `${escapeControls(file)} was written`
 }
 
-/** The end of the text: what to set up around the server, and the next commands. */
+/** The last lines of the output: what to set up around the server, and the next commands. */
 function describeNext({ configPath }: CommandContext, config: Config): string[] {
   const server = describeServer(config)
   const call = (...words: string[]) => formatCommand(words, configPath)
@@ -112,7 +112,10 @@ async function writeGiven({ context, file, hidden }: NewFile, input: Input): Pro
   return { json: { file, ...(user && { user: user.json }) }, text: lines.join('\n') }
 }
 
-/** Undefined: the command generates a password. With --yes nothing is asked. */
+/**
+ * Returns the password of the first user; undefined: the command generates one. With --yes nothing
+ * is asked.
+ */
 async function readPassword({ terminal }: CommandContext, input: Input) {
   const isGiven = input.has('passwordStdin') || input.text('password') !== undefined
   return input.has('yes') && !isGiven ? undefined : readGivenPassword(terminal, input)
@@ -138,7 +141,7 @@ function nameOption(problem: ConfigProblem): ConfigProblem {
   return option === undefined ? problem : { ...problem, remedy: `the option is ${option}` }
 }
 
-/** The files that the mail listeners need without ACME. */
+/** The files that the mail listeners need if ACME does not make certificates. */
 const CERTIFICATE_FILES = (['inbound', 'submission'] as const).flatMap(
   (section) =>
     [
@@ -147,7 +150,7 @@ const CERTIFICATE_FILES = (['inbound', 'submission'] as const).flatMap(
     ] as const,
 )
 
-/** The steps that the options leave to the operator. */
+/** Lists the steps that remain to the operator with these options. */
 function listNextSteps(given: GivenSettings, folder: string): string[] {
   return [
     ...CERTIFICATE_FILES.flatMap(([key, name]) => {
@@ -163,7 +166,8 @@ async function writeNew(file: string, text: string): Promise<void> {
   try {
     await handle.writeFile(text)
     const owner = findFolderOwner(path.dirname(file))
-    // Uses the handle: the folder's owner may have replaced the path by a link.
+    // The owner is set by the handle, because the owner of the folder may have replaced the path by
+    // a link.
     if (owner !== undefined) await handle.chown(owner.uid, owner.gid)
   } finally {
     await handle.close()

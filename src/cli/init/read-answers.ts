@@ -1,6 +1,6 @@
 /**
- * The answers of `init` as options, for a set-up without a person, and the text about the surroundings of the
- * new server.
+ * Reads the answers to the questions of `init` from options, for a set-up without a person; and
+ * describes what the new server needs around it.
  */
 import type { Config } from '../../config/config.ts'
 import { SYSTEM_FILE } from '../../config/layers/file.ts'
@@ -15,7 +15,7 @@ import type { GivenSettings } from './ask-settings.ts'
 const MODES = ['sandbox', 'direct', 'relay'] as const
 const TLS_MODES = ['starttls', 'implicit', 'none'] as const
 const RELAY_PORTS = { starttls: 587, implicit: 465, none: 25 } as const
-/** Options whose value is that of a key. */
+/** Options whose value becomes the value of one setting. */
 const KEYS: readonly (readonly [flag: string, key: SettingKey])[] = [
   ['--base-url', 'base_url'],
   ['--data-dir', 'data_dir'],
@@ -37,9 +37,9 @@ const FLAGS = ['inbound', 'submission', 'https', 'passwordStdin', 'yes']
 
 type GivenAnswers = {
   given: GivenSettings
-  /** Files of secrets, by the key that they are for. */
+  /** Setting -> the file that holds its secret. */
   secretFiles: Partial<Record<SettingKey, string>>
-  /** The address of the first user; undefined to create none. */
+  /** The address of the first user; undefined: no user is created. */
   address: string | undefined
 }
 
@@ -47,23 +47,26 @@ type Server = Pick<Config, 'delivery' | 'inbound' | 'submission' | 'http' | 'acm
 
 type ServerRecord = { name: string; type: string; value: string }
 
-/** Whether any option answers a question, so that nothing is asked. */
+/** Whether an option answers any of the questions; then nothing is asked. */
 export function isAnswered(input: Input): boolean {
   return (
     TEXTS.some((name) => input.text(name) !== undefined) || FLAGS.some((name) => input.has(name))
   )
 }
 
-/** The option that sets a key; undefined: none does. */
+/** Returns the option that sets a key; undefined if no option does. */
 export function optionOfKey(key: string): string | undefined {
   if (key === 'delivery.relay.password') return PASSWORD_FILE_FLAG
   return KEYS.find(([, each]) => each === key)?.[0]
 }
 
-/** `file`: the file that is written. @throws UsageError */
+/**
+ * Reads the settings from the options. `file`: the configuration file that will be written.
+ * @throws UsageError
+ */
 export function readAnswers(input: Input, file: string): GivenAnswers {
   const given: GivenSettings = {
-    // The unit lets the service write this folder.
+    // The systemd unit lets the service write to this folder.
     ...(file === SYSTEM_FILE ? { data_dir: STATE_FOLDER } : {}),
     ...Object.assign({}, ...KEYS.map(([flag, key]) => readKey(input, flag, key))),
     ...readMode(input),
@@ -102,7 +105,10 @@ function readRelay(input: Input): GivenSettings {
   return needsPort ? { ...given, 'delivery.relay.port': RELAY_PORTS[tls ?? 'starttls'] } : given
 }
 
-/** Submission needs a certificate, of ACME or of `inbound`; with --inbound both use that of `inbound`. */
+/**
+ * The settings of the mail listeners. Submission needs a certificate: of ACME, or of files. With
+ * --inbound, both listeners use the files of `inbound`.
+ */
 function listeners(input: Input): GivenSettings {
   const [hasInbound, hasSubmission] = [input.has('inbound'), input.has('submission')]
   const needsFiles = hasSubmission && input.text('acmeEmail') === undefined
@@ -141,8 +147,8 @@ function nameOf(flag: string): string {
 }
 
 /**
- * Lists what the operator has to set up around a new server: its DNS records and ports. Empty in sandbox mode,
- * which sends nothing.
+ * Lists the DNS records and ports that the operator has to set up around a new server. Empty in
+ * sandbox mode, which sends no mail.
  */
 export function describeServer(config: Server): string[] {
   if (config.delivery.mode === 'sandbox') return []
@@ -174,7 +180,7 @@ function describeRecords(config: Server): string[] {
 
 function describePorts({ delivery, inbound, submission, http, acme, baseUrl }: Server): string[] {
   const web = new URL(baseUrl)
-  // The default base_url, on loopback, does not tell the way to the server.
+  // The default base_url, on loopback, does not show at which port the server is reached.
   const webPort = isLoopbackHost(web.hostname)
     ? String(http.listen.port)
     : web.port || (web.protocol === 'https:' ? '443' : '80')

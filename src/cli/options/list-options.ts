@@ -1,11 +1,14 @@
-/** The options of commands that list: `--limit` and `--since`. */
+/** Reads the options of commands that list: `--limit` and `--since`. */
 import { parseInstant } from '../../base/clock.ts'
 import { parseDuration } from '../../config/values/durations.ts'
 import { type Input, UsageError } from '../engine/command.ts'
 
 const MAX_LIMIT = 10_000
 
-/** @throws UsageError for a `--limit` outside 1 to 10,000 */
+/**
+ * Reads `--limit`.
+ * @throws UsageError for a number outside 1 to 10,000
+ */
 export function readLimit(input: Input, defaultLimit: number): number {
   const given = input.text('limit') ?? String(defaultLimit)
   const limit = /^\d{1,5}$/.test(given) ? Number(given) : 0
@@ -14,7 +17,8 @@ export function readLimit(input: Input, defaultLimit: number): number {
 }
 
 /**
- * Reads `--since`, an instant or how long ago, as epoch ms. An instant without a zone is in UTC.
+ * Reads `--since` as epoch ms: an instant, or a time ago such as `2h`. An instant without a zone is
+ * in UTC.
  * @throws UsageError
  */
 export function readSince(text: string, now: number): number {

@@ -5,7 +5,8 @@ import { type Input, UsageError } from '../engine/command.ts'
 import type { Terminal } from '../engine/terminal.ts'
 
 /**
- * Returns undefined if a password must be generated: without a terminal, or after an empty answer.
+ * Returns the given password; undefined if one must be generated: without a terminal, or after an
+ * empty answer.
  */
 export async function readGivenPassword(
   terminal: Terminal,
@@ -33,7 +34,9 @@ async function readAll(stdin: Terminal['stdin']): Promise<string> {
     .replace(/\r?\n$/, '')
 }
 
-/** Prints the questions to stderr and does not echo the answers. */
+/**
+ * Asks for the password twice. The questions go to standard error, and the answers are not echoed.
+ */
 async function askTwice({ stdin, stderr }: Terminal): Promise<string | undefined> {
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() })
   const typed = createInterface({ input: stdin, output: nowhere, terminal: true, historySize: 0 })

@@ -1,7 +1,8 @@
 /**
- * Asks questions at a terminal. Questions go to stderr. A wrong answer is asked again with the reason; an
- * empty one takes the default. Ctrl-C and Ctrl-D end the questions with an error. Text that is typed before
- * its question is an answer too, but is not echoed: the text may be a password.
+ * Asks questions at a terminal, on standard error. After a wrong answer, the question is asked
+ * again with the reason; an empty answer means the default. Ctrl-C and Ctrl-D end the questions
+ * with an error. Text that is typed before its question counts as an answer, but is not echoed,
+ * because it may be a password.
  */
 import { createInterface } from 'node:readline'
 import { Writable } from 'node:stream'
@@ -10,11 +11,14 @@ import type { Terminal } from '../engine/terminal.ts'
 
 export type Question<T> = {
   text: string
-  /** The answer that an empty one stands for, as it would be typed. */
+  /** The text that an empty answer stands for. */
   byDefault?: string
-  /** @throws Error with the reason why the answer is wrong */
+  /**
+   * Converts the answer.
+   * @throws Error with the reason why the answer is wrong
+   */
   read(answer: string): T
-  /** The answer is not echoed. */
+  /** Whether the answer is hidden while it is typed. */
   isHidden?: boolean
 }
 
@@ -76,7 +80,7 @@ function unanswered(): AppError {
   return new AppError('BAD_REQUEST', 'The questions were not answered; nothing was written.')
 }
 
-/** Asks for a confirmation at a terminal: the whole word `yes`. The question goes to stderr. */
+/** Asks for a confirmation at a terminal, on standard error. Only the whole word `yes` confirms. */
 export async function askYes(
   { stdin, stderr }: Pick<Terminal, 'stdin' | 'stderr'>,
   question: string,

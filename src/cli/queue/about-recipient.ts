@@ -1,4 +1,7 @@
-/** What is known about the recipient of `queue list --to`, beside the emails of the list. */
+/**
+ * Describes the recipient of `queue list --to`: suppressions, contacts and other emails, beside the
+ * emails of the list.
+ */
 import { operand } from '../../config/shell-word.ts'
 import type { OpenCore } from '../../core/open-core.ts'
 import {
@@ -22,12 +25,12 @@ import { escapeControls, formatTime, shorten } from '../engine/text.ts'
 type Deps = Pick<OpenCore, 'store'>
 type ConfigPath = CommandContext['configPath']
 
-/** `projectId`: the selected project; undefined selects all. */
+/** `projectId`: the project that `--project` selects; undefined: all projects. */
 type Selected = { recipient: string } & Pick<QueueSelection, 'projectId'>
 
 type AboutRecipient = Selected & {
   suppressed: readonly SuppressedAddress[]
-  /** Emails to the recipient that the other options leave out; 0 if some are listed. */
+  /** Emails to the recipient that the other options exclude; 0 if the list is not empty. */
   others: number
   contacts: readonly ContactOfAddress[]
 }
@@ -37,7 +40,7 @@ const MAX_OTHERS = 1_000
 const LEFT_OUT =
   'campaigns leave the address out, unless their type is TRANSACTIONAL, and other marketing mail is not sent to it'
 
-/** `listed`: the emails to the recipient that the list shows. */
+/** Reads the facts about the recipient. `listed`: the emails to the recipient in the list. */
 export async function findAboutRecipient(
   deps: Deps,
   selected: Selected,
@@ -50,7 +53,7 @@ export async function findAboutRecipient(
   return { ...selected, others, contacts, suppressed: await findSuppressed(deps, recipient) }
 }
 
-/** Returns one text for each paragraph. */
+/** Returns the paragraphs on the recipient. */
 export function describeRecipient(
   about: AboutRecipient,
   listed: readonly QueuedEmail[],
@@ -64,9 +67,9 @@ export function describeRecipient(
 }
 
 /**
- * The contacts of the recipient in the selected projects. If emails are listed, only contacts of people who
- * left (unsubscribed or complained): other unsubscribed contacts get transactional mail alone, and the list
- * shows that mail.
+ * Finds the recipient's contacts in the selected projects. If the list has emails, only contacts
+ * who left (unsubscribed themselves or complained) are returned: other unsubscribed contacts get
+ * transactional mail alone, and the list shows that mail.
  */
 async function findContacts(
   deps: Deps,
@@ -84,7 +87,10 @@ async function findContacts(
   return left
 }
 
-/** One paragraph for each suppression list, unless a listed email shows the suppression. */
+/**
+ * Returns one paragraph for each suppression list that has the address, unless a listed email shows
+ * this suppression.
+ */
 function describeSuppressed(
   { recipient, suppressed }: AboutRecipient,
   listed: readonly QueuedEmail[],
@@ -124,7 +130,7 @@ function describeNone(
   return [`${none} ${nowhere} contact of this address.`]
 }
 
-/** One line for each contact, in one paragraph. */
+/** Returns one paragraph with a line for each contact; no paragraph without contacts. */
 function describeContacts(contacts: readonly ContactOfAddress[]): string[] {
   const lines = contacts.map(({ projectId, projectName, subscribed }) => {
     const where = `In the project ${escapeControls(projectName)} (${projectId}) the contact is`

@@ -33,11 +33,11 @@ const DEFAULT_LIMIT = 1_000
 const HEAD = ['ID', 'STATE', 'TRIES', 'NEXT', 'FROM', 'TO', 'SUBJECT', 'REASON']
 const MAX_SUBJECT = 50
 const MAX_REASON = 160
-/** Used if the terminal does not know its width and reports 0. */
+/** Columns of a terminal that does not know its width and reports 0. */
 const DEFAULT_COLUMNS = 80
 const INDENT = '  '
 
-export type ListedEmail = QueuedEmail & Explanation
+type ListedEmail = QueuedEmail & Explanation
 
 type QueueRow = {
   id: string
@@ -103,16 +103,16 @@ export function toJson(email: ListedEmail) {
   }
 }
 
-/** Shows `due now` in place of a time that has passed. */
+/** Formats the time of the next attempt; a time that has passed is `due now`. */
 export function formatNext(nextAttemptAt: number | null, now: number): string | null {
   if (nextAttemptAt === null) return null
   return nextAttemptAt <= now ? 'due now' : formatTime(nextAttemptAt)
 }
 
 /**
- * A table with one line for each email, which programs read. A terminal that is too narrow for the table gets a
- * block for each email, with the addresses and the reason on lines of their own. Reasons are shortened only at a
- * terminal, and only without `isWhole`.
+ * Formats a table with one line for each email, which programs can read. If a terminal is too
+ * narrow for the table, each email becomes a block, with lines of their own for addresses and
+ * reason. Reasons are shortened only at a terminal, and only without `isWhole`.
  */
 export function formatQueueRows(
   rows: readonly QueueRow[],
@@ -149,7 +149,7 @@ function toCells(row: QueueRow, isWhole: boolean): string[] {
   return [id, state, tries, next, from, to, shorten(subject, MAX_SUBJECT), said]
 }
 
-/** The first line of a block has the cells whose width is known. */
+/** Formats each email as a block; the first line of the block has the cells of known width. */
 function formatBlocks(rows: readonly QueueRow[], columns: number): string {
   const short = rows.map(({ id, state, tries, next }) => [id, state, tries, next])
   const [head = '', ...lines] = formatTable(HEAD.slice(0, 4), short, '').split('\n')
@@ -164,13 +164,16 @@ function formatBlocks(rows: readonly QueueRow[], columns: number): string {
   return [head, ...blocks].join('\n\n')
 }
 
-/** `total`: null if there are more emails and they were not counted. */
+/**
+ * The line after a list that is not complete. `total`: null if more emails exist and were not
+ * counted.
+ */
 function describeMore(total: number | null, limit: number): string[] {
   if (total === null) return ['There are more; --limit shows them.']
   return total > limit ? [`And ${total - limit} more; --limit shows them.`] : []
 }
 
-/** Describes finished mail, below the list of mail on its way. */
+/** The paragraph on finished mail, below the list of mail that is on its way. */
 function describeEnded(
   { counts, searchedRows }: EndedCount,
   input: Input,

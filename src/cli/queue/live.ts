@@ -1,4 +1,7 @@
-/** Asks the running server for facts that the database lacks, for commands that explain mail. */
+/**
+ * Asks the running server for facts that the database does not have, for commands that explain
+ * mail.
+ */
 import type { FindLiveState } from '../../features/mail/messages/explain/explain-emails.ts'
 import { type AskDeps, askServer } from '../../features/operation/questions/ask.ts'
 
@@ -22,7 +25,7 @@ export function createLiveSource(core: AskDeps): LiveSource {
   }
 }
 
-/** Describes a server that runs and does not answer. */
+/** The note that a running server did not answer; empty if it answered or was not asked. */
 export function describeSilence(live: LiveState | null): string[] {
   if (live?.server !== 'silent') return []
   return ['The server did not answer within 2 s, so its live state is not shown.']

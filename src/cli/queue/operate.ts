@@ -70,8 +70,8 @@ export async function releaseCommand(context: CommandContext, input: Input): Pro
     ...(await releaseDomain(core, domain)),
     holds: await listHolds(core),
   }))
-  // Fails if no mail is held, due or paused, because the domain is probably misspelt. To repeat a release
-  // whose mail is still due is no failure.
+  // Fails if no mail is held, due or paused: the domain is probably misspelt. Repeating a release
+  // whose mail is still due does not fail.
   if (!isHeld && due + paused === 0) {
     const held = holds.map((hold) => displayDomain(hold.domain)).join(', ')
     const text = `Mail to ${describeName(domain)} is not held; held: ${held === '' ? 'none' : held}.`
@@ -124,7 +124,7 @@ export async function listHoldsCommand(context: CommandContext): Promise<Result>
   }
 }
 
-/** '' without such projects. */
+/** The table of disabled projects whose mail waits; '' if there are none. */
 function describeDisabled(
   disabled: readonly PausedProject[],
   { configPath }: Pick<CommandContext, 'configPath'>,
@@ -140,7 +140,7 @@ function describeDisabled(
   return formatTable(head, rows, '')
 }
 
-/** '' without fences. */
+/** The table of fences; '' if there are none. */
 function describeFences(fences: readonly Fence[], { configPath }: CommandContext): string {
   if (fences.length === 0) return ''
   const rows = fences.map(({ projectId, setAt }) => [

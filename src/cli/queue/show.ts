@@ -26,7 +26,7 @@ import { escapeControls, formatFields, formatTime } from '../engine/text.ts'
 import { formatNext, toJson } from './list.ts'
 import { createLiveSource, describeSilence, type LiveSource } from './live.ts'
 
-/** Reports that do not end a delivery. */
+/** Results of attempts that are only reports and do not end a delivery. */
 const MERE_REPORTS: readonly string[] = [
   'reported-delayed',
   'reported-delivered',
@@ -36,10 +36,10 @@ const MERE_REPORTS: readonly string[] = [
 type ShownStep = Attempt['steps'][number]
 type LiveState = ReturnType<LiveSource['found']>
 
-/** An email with all that `queue show` prints. `live`: null if the server was not asked. */
+/** An email with all facts that `queue show` prints. `live`: null if the server was not asked. */
 type ShownEmail = EmailHistory & {
   explanation: Explanation
-  /** What sent the email, if a workflow did. */
+  /** The workflow that sent the email; undefined for other mail. */
   workflow: WorkflowOrigin | undefined
   live: LiveState
   now: number
@@ -64,7 +64,10 @@ async function findEmail(core: OpenCore, id: string): Promise<ShownEmail> {
   return { ...shown, explanation, workflow, live: source.found(), now: core.now() }
 }
 
-/** @throws AppError RESOURCE_NOT_FOUND, which says what else has the id */
+/**
+ * Loads an email with its history.
+ * @throws AppError RESOURCE_NOT_FOUND, which says what else has the id
+ */
 async function loadHistory(core: OpenCore, id: string): Promise<EmailHistory> {
   try {
     return await loadEmailHistory(core, id)
@@ -159,7 +162,10 @@ function formatSummary(shown: ShownEmail, context: CommandContext): string {
 
 const UNDELIVERED: readonly string[] = ['deferred', 'bounced', 'failed']
 
-/** The receiver's own words rarely say what the operator of the sending server can do. */
+/**
+ * Advice if receivers judge this server: the receiver's own words rarely say what its operator can
+ * do.
+ */
 function formatAdvice(
   { email, attempts }: ShownEmail,
   { configPath }: CommandContext,
@@ -176,7 +182,7 @@ function formatAdvice(
   }
 }
 
-/** For an email that is being sent: the host, the current step, and the end of the lease. */
+/** Fields of an email that is being sent: the host, the current step, and the end of the lease. */
 function formatProgress(email: Email, live: LiveState): Record<string, string | null> {
   const progress = progressOf(email, live)
   const peer = progress?.peer
@@ -191,7 +197,7 @@ function progressOf({ id }: Email, live: LiveState) {
   return live?.server === 'running' ? live.progress[id] : undefined
 }
 
-/** `2 times, first 2026-11-21 12:00:00; 3 times by machines` */
+/** Formats opens or clicks, such as `2 times, first 2026-11-21 12:00:00; 3 times by machines`. */
 function formatHits(count: number, firstAt: number | null, byMachines: number): string | null {
   const parts = [
     count > 0 && `${formatTimes(count)}, first ${formatTime(firstAt)}`,
@@ -204,12 +210,14 @@ function formatTimes(count: number): string {
   return count === 1 ? 'once' : `${count} times`
 }
 
-/** While an email is held, the time until it is given up does not run. */
+/**
+ * Whether the time until the email is given up is running; it does not run while the email is held.
+ */
 function isGiveUpTimeRunning({ state }: Email): boolean {
   return ['queued', 'deferred', 'sending'].includes(state)
 }
 
-/** The template faults that were found when the email was rendered: one field for each part. */
+/** One field for each part in which a template fault was found when the email was rendered. */
 function faultFields({ templateFaults }: Pick<Email, 'templateFaults'>) {
   const fields = (templateFaults ?? []).map(({ part, line, column, message }) => {
     const place = line === null ? '' : `line ${line}, column ${column}: `
@@ -219,8 +227,8 @@ function faultFields({ templateFaults }: Pick<Email, 'templateFaults'>) {
 }
 
 /**
- * Numbers the attempts. Reports and interrupted attempts, which the email does not count, appear
- * between them in order of time, without a number.
+ * Formats the attempts with numbers. Reports and interrupted attempts, which the email's counter
+ * leaves out, appear between them in order of time, without a number.
  */
 export function formatAttempts(attempts: readonly Attempt[]): string[] {
   let number = 0
@@ -246,7 +254,7 @@ function formatInterrupted({ at, error }: Attempt): string {
   return [head, `  ${error}`, '  The receiver may have accepted the message.'].join('\n')
 }
 
-/** Formats a report that arrived after the session: a bounce or a complaint. */
+/** Formats a report that arrived after the session, such as a bounce or a complaint. */
 function formatReport(report: Attempt): string {
   const { at, result, class: kind, host, finalRecipient } = report
   const outcome = result.slice(REPORT_PREFIX.length)
@@ -256,7 +264,7 @@ function formatReport(report: Attempt): string {
   return [head, ...lines.map((line) => `  ${escapeControls(line)}`)].join('\n')
 }
 
-/** The remote server's reply if the report quotes it, else the text of the report. */
+/** Returns the remote server's reply if the report quotes one, else the text of the report. */
 function describeReport({ replyCode, enhancedCode, replyText, error }: Attempt): string[] {
   if (replyCode === null && enhancedCode === null) return error === null ? [] : [error]
   const codes = [replyCode, enhancedCode].filter((code) => code !== null).join(' ')
@@ -268,7 +276,7 @@ function formatPeer({ host, address, tls }: Attempt): string {
   return escapeControls(`${where}, ${tls ?? 'in clear'}`)
 }
 
-/** One line for the step, and one for each further line of its reply. */
+/** Formats a step: one line, and a further line for each further line of its reply. */
 function formatStep({ step, at, durationMs, host, address, reply, error }: ShownStep): string[] {
   const place = [host, address && `[${address}]`].filter((part) => part !== undefined).join(' ')
   const code = reply === undefined ? '' : [reply.code, reply.enhancedCode].filter(Boolean).join(' ')

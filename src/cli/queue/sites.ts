@@ -82,7 +82,10 @@ function toJson(site: Site) {
   }
 }
 
-/** Takes a site or a domain whose mail goes to the site. Waiting emails are due at once. */
+/**
+ * Ends the back-off of a site, given by its name or by a domain whose mail goes to it. The emails
+ * that wait for it are due at once.
+ */
 async function lift(core: OpenCore, given: string): Promise<Result> {
   const site = parseDomain(given) ?? given.trim().toLowerCase()
   const domains = await listWaitingDomains(core)

@@ -61,14 +61,17 @@ function describeMore(shown: number, total: number): string[] {
   return [`Shown: ${shown} of ${total} messages. There are more; --limit shows them.`]
 }
 
-/** The command has ADDRESS in place of the address, because scripts search the output for the address. */
+/**
+ * Says how to find out why no mail has arrived. The command has ADDRESS in place of the real
+ * address, because scripts search the output for the address.
+ */
 function explainNone(to: string | undefined, configPath: string | undefined): string[] {
   if (to === undefined || parseShownAddress(to) === undefined) return []
   const command = formatCommand(['queue', 'list', '--to', 'ADDRESS'], configPath)
   return [`Why no mail has arrived: ${command}`]
 }
 
-/** Mail that was accepted a moment ago arrives a moment later. */
+/** Counts the emails on their way: mail that was accepted a moment ago arrives a moment later. */
 async function countComing({ store }: OpenCore, to: string | undefined): Promise<string[]> {
   const counts = await countQueue({ store }, to)
   const coming = counts
@@ -88,13 +91,16 @@ export async function showSandboxCommand(context: CommandContext, input: Input):
   return part === undefined ? { raw } : { raw: await readPart(raw, part) }
 }
 
-/** @throws UsageError */
+/**
+ * Reads the number of a sandbox message.
+ * @throws UsageError
+ */
 export function readMessageNumber({ args: [id = ''] }: Input): number {
   if (!/^\d{1,15}$/.test(id)) throw new UsageError('expected the number of a sandbox message')
   return Number(id)
 }
 
-/** Returns a decoded part in UTF-8. */
+/** Returns the decoded part as UTF-8. */
 async function readPart(raw: Buffer, part: 'html' | 'text'): Promise<Buffer> {
   const text = (await decodeMessage(raw))[part]
   if (text === null) throw new AppError('BAD_REQUEST', `The message has no ${part} part.`)

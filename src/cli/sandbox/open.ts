@@ -22,14 +22,17 @@ import { readMessageNumber } from './messages.ts'
 const LOOPBACK = '127.0.0.1'
 const HTML = 'text/html; charset=utf-8'
 const MAX_LISTED = 1_000
-/** A browser opens a few connections. */
+/** Connections at a time; one browser opens only a few. */
 const MAX_CONNECTIONS = 30
 const GUARDS = {
   ...{ isTls: false, maxHeaderBytes: 16 * 1024, maxRequests: Number.POSITIVE_INFINITY },
   ...{ headMs: 10 * SECOND_MS, requestMs: 10 * SECOND_MS, keepAliveMs: 60 * SECOND_MS },
 }
 
-/** The message may use its own styles and images, loads nothing, and opens links in a new window. */
+/**
+ * The Content-Security-Policy of a message: its own styles and images work, it loads nothing, and
+ * its links open in a new window.
+ */
 const MESSAGE_POLICY = [
   'sandbox allow-popups allow-popups-to-escape-sandbox',
   "default-src 'none'",
@@ -48,7 +51,7 @@ td { border-top: 1px solid #8888; overflow-wrap: anywhere; vertical-align: top }
 pre { white-space: pre-wrap; overflow-wrap: anywhere; border: 1px solid #8888; padding: 1rem }
 `
 
-/** The policy of the page around the message. */
+/** The Content-Security-Policy of the page around a message. */
 const PAGE_POLICY = [
   "default-src 'none'",
   `style-src 'sha256-${hash('sha256', STYLE, 'base64')}'`,
@@ -61,7 +64,10 @@ const PAGE_POLICY = [
 type Shown = { raw: Buffer; message: DecodedMessage }
 type FileResponse = { type: string; body: string | Buffer; policy: string; filename?: string }
 
-/** The URL contains a secret, so that other users of this machine cannot read the message. */
+/**
+ * Runs `sandbox open`. The URL contains a secret, so that other users of this machine cannot read
+ * the mail.
+ */
 export async function openSandboxCommand(context: CommandContext, input: Input): Promise<Result> {
   const id = input.args.length === 0 ? undefined : readMessageNumber(input)
   return withCore(context, async (core) => {
@@ -114,7 +120,7 @@ async function readShown(core: OpenCore, id: number): Promise<Shown> {
   return { raw, message: await decodeMessage(raw) }
 }
 
-/** The list as it is now, or a file of one of its messages: `12/html`. */
+/** Finds the current list, or a file of one message in it, such as `12/html`. */
 async function findAny(core: OpenCore, name: string): Promise<FileResponse | undefined> {
   if (name === '') {
     const { messages, total } = await listSandboxMessages(core, { limit: MAX_LISTED })
@@ -124,7 +130,7 @@ async function findAny(core: OpenCore, name: string): Promise<FileResponse | und
   return id === undefined ? undefined : findFile(await readShown(core, Number(id)), rest, true)
 }
 
-/** `isListed`: the page leads back to a list. */
+/** Finds a file of one message. `isListed`: the page of the message has a link back to the list. */
 function findFile(
   { raw, message }: Shown,
   name: string,
@@ -151,7 +157,8 @@ function send(response: ServerResponse, file: FileResponse | undefined): void {
     return
   }
   const { type, body, policy, filename } = file
-  // A file name in a message may hold a lone surrogate, which encodeURIComponent refuses.
+  // The name of a file in a message may contain a lone surrogate, on which encodeURIComponent
+  // throws.
   const name = encodeURIComponent((filename ?? '').toWellFormed())
   const disposition = `attachment; filename*=UTF-8''${name}`
   response.writeHead(200, {
@@ -171,12 +178,15 @@ function interrupted(signals: CommandContext['terminal']['signals']): Promise<vo
   })
 }
 
-/** The HTML part for the frame; its links open outside of the frame, which cannot navigate. */
+/**
+ * Returns the HTML part for the frame. Its links open outside of the frame, because the frame
+ * cannot navigate.
+ */
 function frameHtml(text: string): string {
   return text.replace(/^(\s*<!doctype[^>]*>)?/i, '$1<base target="_blank">')
 }
 
-/** Links to the messages, newest first. */
+/** The page with links to the messages, newest first. */
 function listPage(messages: readonly SandboxMessage[], total: number): string {
   const rows = messages.map(
     ({ id, receivedAt, sender, recipient, subject }) => html`<tr>
@@ -196,7 +206,7 @@ ${rows}</table>
 </html>`)
 }
 
-/** `isListed`: below the list of all messages. */
+/** The page of one message. `isListed`: the page has a link back to the list. */
 function messagePage(message: DecodedMessage, isListed = false): string {
   const { from, to, subject, text, attachments } = message
   const files = attachments.map(

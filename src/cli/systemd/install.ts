@@ -1,7 +1,8 @@
 /**
- * Sets up the service below a root folder: the user, the folders with their owner, the program and the
- * unit. A second run finds everything in place and changes nothing. A unit that differs is only replaced
- * with `force`, and then kept as `.old`. Files are written beside their place and renamed.
+ * Sets up the service below a root folder: the user, the folders with their owner, the program and
+ * the unit. A second run finds everything in place and changes nothing. A unit that differs is
+ * replaced only with `force`, and is then kept as `.old`. Files are written beside their final
+ * place and renamed.
  */
 import { execFileSync } from 'node:child_process'
 import {
@@ -21,14 +22,17 @@ import { refuseSystemFolder } from '../engine/system-folder.ts'
 import { BACKUP_FOLDER, CONFIG_FOLDER, SERVICE_USER, STATE_FOLDER, UNIT_FILE } from './unit.ts'
 
 type InstallInput = {
-  /** `/`, or the root of another system. */
+  /** The root folder: `/`, or the root of another system. */
   root: string
   unit: string
-  /** The same unit as an earlier version wrote it, which is replaced without `force`. */
+  /** The same unit as an earlier version wrote it; such a unit is replaced without `force`. */
   sameUnit?: string | undefined
-  /** The executable to copy, and its place below the root; null to leave the program alone. */
+  /** The executable to copy, and its place below the root; null: no program is copied. */
   program: { from: string; to: string } | null
-  /** Folders that the unit names beside the usual ones: systemd starts no service without them. */
+  /**
+   * Folders that the unit names besides the usual ones. systemd does not start a service while one
+   * of them is missing.
+   */
   writable: readonly string[]
   force: boolean
 }
@@ -41,8 +45,9 @@ const FOLDERS = [STATE_FOLDER, CONFIG_FOLDER, BACKUP_FOLDER]
 type Owner = { uid: number; gid: number }
 
 /**
- * @throws AppError before anything is changed: CONFLICT when the unit differs; FORBIDDEN for a folder that
- * would be made among those of the system
+ * Sets up the service and returns the steps.
+ * @throws AppError before anything is changed: CONFLICT if another unit is installed; FORBIDDEN for
+ * a missing folder among those of the system
  */
 export function installService(input: InstallInput): InstallStep[] {
   refuseOtherUnit(input)
@@ -73,7 +78,7 @@ function refuseSystemFolders({ root, writable }: InstallInput): void {
   for (const folder of missing) refuseSystemFolder(folder, owner?.uid, root)
 }
 
-/** The lines that only one of the texts has. */
+/** Returns the lines that only one of the two texts has, marked with `-` or `+`. */
 function difference(before: string, after: string): string {
   const [old, fresh] = [before.split('\n'), after.split('\n')]
   return [
@@ -82,7 +87,10 @@ function difference(before: string, after: string): string {
   ].join('\n')
 }
 
-/** `done` is `missing` if the root has no list of users: its own tools must make the user. */
+/**
+ * Makes the user of the service. `done` is `missing` if the root has no list of users: the user
+ * must then be made by that system's own tools.
+ */
 function makeUser(root: string): InstallStep {
   const step = `user ${SERVICE_USER}`
   if (findOwner(root) !== undefined) return { path: step, done: 'unchanged' }
@@ -102,7 +110,7 @@ function findOwner(root: string): Owner | undefined {
   return uid === undefined || gid === undefined ? undefined : { uid: +uid, gid: +gid }
 }
 
-/** Mode 0700. The owner is the service's user where there is one. */
+/** Makes a folder with mode 0700. Its owner is the user of the service, if that user exists. */
 function makeFolder(root: string, folder: string, owner: Owner | undefined): InstallStep {
   const place = path.join(root, folder)
   const found = statSync(place, { throwIfNoEntry: false })
@@ -120,9 +128,9 @@ function makeFolder(root: string, folder: string, owner: Owner | undefined): Ins
 }
 
 /**
- * Makes a folder that the operator has chosen; an existing one keeps its owner and mode. The folder is judged
- * again, because a folder on the way may have become a link since. @throws AppError FORBIDDEN in folders of
- * the system
+ * Makes a folder that the operator has chosen; an existing folder keeps its owner and mode. The
+ * folder is checked again, because a part of its path may have become a link meanwhile.
+ * @throws AppError FORBIDDEN in folders of the system
  */
 function makeMissing(root: string, folder: string, owner: Owner | undefined): InstallStep[] {
   if (existsSync(path.join(root, folder))) return []
@@ -137,7 +145,7 @@ function placeProgram(root: string, { from, to }: { from: string; to: string }):
     return { path: to, done: 'unchanged' }
   }
   mkdirSync(path.dirname(place), { recursive: true, mode: 0o755 })
-  // A running program cannot be written, but its name can be given to another file.
+  // The file of a running program cannot be written, but another file can take its name.
   copyFileSync(from, `${place}.new`)
   chmodSync(`${place}.new`, 0o755)
   renameSync(`${place}.new`, place)

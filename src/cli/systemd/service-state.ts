@@ -1,4 +1,7 @@
-/** `serve` reports its state to systemd: progress of the start, readiness, signs of life, the stop. */
+/**
+ * Reports the state of `serve` to systemd: progress of the start, readiness, signs of life, the
+ * stop.
+ */
 import { spawn } from 'node:child_process'
 import type { App } from '../../app.ts'
 import { describeError } from '../../base/errors.ts'
@@ -11,14 +14,17 @@ type ServiceState = {
   migrating(progress: { number: number; last: number; elapsedMs: number }): void
   ready(app: Pick<App, 'ready' | 'writes'>): void
   stopping(): void
-  /** Ends the timer. */
+  /** Ends the timer of the watchdog. */
   close(): void
 }
 
-/** Each line of a migration's progress extends the time for the start by this much. */
+/** Seconds by which each line of a migration's progress extends the time limit of the start. */
 const EXTENSION_SECONDS = 120
 
-/** The writes of the store: how many were committed so far, and how many wait for their commit. */
+/**
+ * The writes of the store. `committed`: their number so far; `waiting`: those that are not
+ * committed yet.
+ */
 export type Writes = { committed: number; waiting: number }
 
 type WatchdogDeps = {
@@ -30,14 +36,16 @@ type WatchdogDeps = {
 const LOOKS_PER_INTERVAL = 3
 
 type ServiceNotifier = {
-  /** Sends assignments such as `READY=1`. Returns at once; a failure is logged, the first one only. */
+  /** Sends assignments such as `READY=1`. Returns at once. Only the first failure is logged. */
   send(...assignments: string[]): void
 }
 
 type NotifierDeps = { env: NodeJS.ProcessEnv; log: Pick<Log, 'warn'> }
 
 const PROGRAM = 'systemd-notify'
-/** Variables that systemd sets for its services. */
+/**
+ * Variables that systemd sets for its services; one of them shows that this process is a service.
+ */
 const MARKS = ['INVOCATION_ID', 'NOTIFY_SOCKET']
 
 export function reportServiceState(env: NodeJS.ProcessEnv, log: Log): ServiceState {
@@ -61,10 +69,10 @@ export function reportServiceState(env: NodeJS.ProcessEnv, log: Log): ServiceSta
 }
 
 /**
- * Feeds systemd's watchdog (WATCHDOG_USEC) while the server works: the event loop turns, and either a
- * write was committed since the last look or none waits. A writer that is stuck starves the watchdog, and
- * systemd restarts the server. It looks three times in the watchdog's interval, so that a write that has
- * just begun does no harm. Returns the function that stops it.
+ * Tells systemd's watchdog (WATCHDOG_USEC) that the server works: the event loop turns, and a write
+ * was committed since the last look or no write waits. If the writer is stuck, nothing is told, and
+ * systemd restarts the server. Each interval of the watchdog has three looks, so that a write that
+ * has just begun does no harm. Returns the function that stops the looks.
  */
 export function feedWatchdog({ env, notifier, writes }: WatchdogDeps): () => void {
   const intervalMs = watchdogMs(env)
@@ -79,7 +87,7 @@ export function feedWatchdog({ env, notifier, writes }: WatchdogDeps): () => voi
   return () => clearInterval(timer)
 }
 
-/** Undefined without a watchdog for this process. */
+/** Milliseconds of the watchdog's interval; undefined if this process has no watchdog. */
 function watchdogMs({ WATCHDOG_USEC, WATCHDOG_PID }: NodeJS.ProcessEnv): number | undefined {
   const microseconds = Number(WATCHDOG_USEC ?? 0)
   const isOwn = WATCHDOG_PID === undefined || WATCHDOG_PID === String(process.pid)
@@ -87,8 +95,9 @@ function watchdogMs({ WATCHDOG_USEC, WATCHDOG_PID }: NodeJS.ProcessEnv): number 
 }
 
 /**
- * Tells systemd about the service (sd_notify(3)) through the program `systemd-notify`, because Node has no
- * datagram sockets of the Unix domain. Without NOTIFY_SOCKET nothing happens.
+ * Creates a notifier that tells systemd about the service (sd_notify(3)), by the program
+ * `systemd-notify`, because Node has no datagram sockets of the Unix domain. Without NOTIFY_SOCKET
+ * the notifier does nothing.
  */
 export function createServiceNotifier({ env, log }: NotifierDeps): ServiceNotifier {
   const { NOTIFY_SOCKET, PATH } = env
@@ -118,7 +127,7 @@ export function createServiceNotifier({ env, log }: NotifierDeps): ServiceNotifi
       try {
         start(assignments, NOTIFY_SOCKET)
       } catch (error) {
-        // Without memory for another process, Node throws.
+        // Node throws if there is no memory for another process.
         fail(describeError(error))
       }
     },
@@ -126,9 +135,9 @@ export function createServiceNotifier({ env, log }: NotifierDeps): ServiceNotifi
 }
 
 /**
- * Returns the error to throw for a failed start: for a service without a configuration, an error that names the
- * command which writes one; else the error itself. systemd starts such a service in `/`, where the default folder
- * of the data cannot be made. A start by hand is a sandbox of the current folder and keeps its error.
+ * Returns the error to throw for a failed start. For a service without a configuration, this error
+ * names the command that writes one: systemd starts the service in `/`, where the default data
+ * folder cannot be made. A start by hand is a sandbox in the current folder and keeps its error.
  */
 export function explainUnconfigured(
   error: unknown,

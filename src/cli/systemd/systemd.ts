@@ -1,6 +1,6 @@
 /**
- * `systemd`: prints the unit of the service; `--install` sets it up. Systemd itself is left alone: the
- * command prints the calls of `systemctl` that are next.
+ * `systemd`: prints the unit of the service; `--install` sets up the service. The command does not
+ * call `systemctl`, but prints the calls that are next.
  */
 import { existsSync, lstatSync, readFileSync, readlinkSync, realpathSync } from 'node:fs'
 import path from 'node:path'
@@ -27,28 +27,31 @@ const OWN = [STATE_FOLDER, BACKUP_FOLDER]
 type Program = { command: string[]; copy: { from: string; to: string } | null }
 
 type Installed = {
-  /** `/`, or the root of another system. */
+  /** The root folder: `/`, or the root of another system. */
   root: string
-  /** The executable and its first arguments, as in the unit. */
+  /** The executable and its first arguments, as the unit has them. */
   program: readonly string[]
-  /** The configuration file of the service, as the unit's system sees it. */
+  /** The path of the service's configuration file, as the installed system sees it. */
   configFile: string
-  /** Whether the service runs an executable that was replaced since. */
+  /** Whether the running service uses an executable that has been replaced. */
   runsOld: boolean
 }
 
-/** The control group of the service, in the hierarchy of today and in the one before. */
+/**
+ * The files that list the processes of the service's control group, in version 2 and in version 1
+ * of control groups.
+ */
 const GROUPS = ['sys/fs/cgroup', 'sys/fs/cgroup/systemd'].map((folder) =>
   path.join(folder, 'system.slice/pillarbox.service/cgroup.procs'),
 )
-/** Linux appends this to the name of an executable whose file is gone. */
+/** The text that Linux appends to the name of an executable whose file is gone. */
 const GONE = ' (deleted)'
 
 export async function systemdCommand(context: CommandContext, input: Input): Promise<Result> {
   const program = chooseProgram(input)
   const { configPath, terminal } = context
   const configFile = path.resolve(terminal.cwd, configPath ?? SYSTEM_FILE)
-  // The service finds the usual file by itself, so that naming it here changes nothing.
+  // The service finds the usual file by itself, so the unit need not name it.
   const file = configFile === SYSTEM_FILE ? [] : ['--config', configFile]
   const writable = await listWritable(context)
   const formatFor = (...words: string[]) =>
@@ -75,8 +78,8 @@ export async function systemdCommand(context: CommandContext, input: Input): Pro
 }
 
 /**
- * The executable is copied to the place that the unit names, since the service sees no home folders.
- * From source, the unit names the runtime and the source file.
+ * Returns the program that the unit runs. An executable is copied to its usual place, because the
+ * service cannot see home folders. From source, the unit names the runtime and the source file.
  */
 function chooseProgram(input: Input): Program {
   const given = input.text('program')
@@ -90,8 +93,9 @@ function chooseProgram(input: Input): Program {
 }
 
 /**
- * The folders of data and backups that the service's configuration names, outside the unit's own folders.
- * The service starts in `/` with an environment of its own, so a file in this folder does not count.
+ * Lists the folders of data and backups in the service's configuration that are outside the unit's
+ * own folders. The service starts in `/` with an environment of its own, so a configuration in the
+ * present folder does not count.
  */
 async function listWritable({ terminal, configPath }: CommandContext): Promise<string[]> {
   const cwd = configPath === undefined ? '/' : terminal.cwd
@@ -102,7 +106,8 @@ async function listWritable({ terminal, configPath }: CommandContext): Promise<s
     return folders.filter((folder) => !OWN.some((own) => isInside(folder, own)))
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
-    // `config check` reports it; the unit does not depend on the rest.
+    // The fault is left to `config check`, because the rest of the unit does not depend on the
+    // configuration.
     return []
   }
 }
@@ -128,8 +133,9 @@ function describe(root: string, steps: readonly InstallStep[], next: readonly st
 }
 
 /**
- * Lists the next commands after the set-up of the service, in their order. A service without a configuration
- * cannot start, so `init` comes first. After an upgrade the old program runs on until the service starts again.
+ * Lists the commands to type after the service is set up, in order. A service without a
+ * configuration cannot start, so `init` comes first. After an upgrade, the old program runs until
+ * the service is restarted.
  */
 export function listNextSteps(
   steps: readonly InstallStep[],
@@ -148,22 +154,26 @@ export function listNextSteps(
     ]
   }
   if (!isUnitChanged && !isProgramChanged && !runsOld) return ['systemctl daemon-reload', start]
-  // Without a restart since an earlier run, systemd may not have read the unit of that run either.
+  // If the service was not restarted since an earlier run, systemd may not have read the unit of
+  // that run, either.
   const reload = isUnitChanged || !isProgramChanged ? ['systemctl daemon-reload'] : []
   const enable = isEnabled(root) ? [] : ['systemctl enable pillarbox']
   return [...reload, ...enable, 'systemctl restart pillarbox']
 }
 
 /**
- * Whether the service has a configuration. A file of `--config` may be a file of this system; the usual file
- * is below the root.
+ * Whether the service has a configuration. The file of `--config` may be one of this system; the
+ * usual file is below the root.
  */
 function isConfigured(root: string, configFile: string): boolean {
   const isOfThisSystem = configFile !== SYSTEM_FILE && existsSync(configFile)
   return isOfThisSystem || existsSync(path.join(root, configFile))
 }
 
-/** Whether the system starts the service when it boots. The link leads to a place below the root. */
+/**
+ * Whether the system starts the service when it boots: the link exists. Where the link leads is not
+ * checked, because it is a path below the root.
+ */
 function isEnabled(root: string): boolean {
   return lstatSync(path.join(root, ENABLED_LINK), { throwIfNoEntry: false }) !== undefined
 }
@@ -173,8 +183,8 @@ function callOf(program: readonly string[]): string {
 }
 
 /**
- * Whether the service runs an executable that an upgrade has replaced, by the files of Linux, without asking
- * systemd. `root` is the root of the running system; tests give another.
+ * Whether the service runs an executable that an upgrade has replaced. Linux's files tell, without
+ * a question to systemd. `root`: the root of the running system; tests give another.
  */
 export function runsOldProgram(root = '/'): boolean {
   const processes = GROUPS.flatMap((file) =>
@@ -186,7 +196,10 @@ export function runsOldProgram(root = '/'): boolean {
     .some((executable) => executable.endsWith(GONE))
 }
 
-/** Empty where the file cannot be read: no service runs, or its processes are another user's. */
+/**
+ * Returns the file's content as the only item; empty if the file cannot be read, because no service
+ * runs or its processes are another user's.
+ */
 function read(file: () => string): string[] {
   try {
     return [file()]

@@ -1,28 +1,33 @@
 /**
- * The unit of the service. The server runs as a user of its own that may bind ports below 1024 and write
- * its data folder and the usual folder of backups; `systemd-analyze security` rates the unit at 2.0 or
- * better, which a test checks, and another one runs the server under it.
+ * The systemd unit of the service. The server runs as a user of its own, which may bind ports below
+ * 1024 and write to its data folder and to the usual folder of backups. `systemd-analyze security`
+ * rates the unit at 2.0 or better; a test checks this rating, and another test runs the server
+ * under the unit.
  *
- * Left out on purpose: `MemoryDenyWriteExecute` (V8 compiles at run time), `PrivateUsers` (port 25),
- * `PrivateNetwork` and `IPAddressDeny` (mail). The server lowers the priority of its delivery threads, so
- * `setpriority` is allowed. `NotifyAccess=all`, because `systemd-notify` is a process of its own.
+ * Left out on purpose: `MemoryDenyWriteExecute` (V8 compiles at run time), `PrivateUsers` (port
+ * 25), `PrivateNetwork` and `IPAddressDeny` (mail). `setpriority` is allowed because the server
+ * lowers the priority of its delivery threads. `NotifyAccess=all`, because `systemd-notify` is a
+ * process of its own.
  */
 
 export const SERVICE_USER = 'pillarbox'
 export const STATE_FOLDER = '/var/lib/pillarbox'
 export const CONFIG_FOLDER = '/etc/pillarbox'
-/** Every unit has this folder, because `init` proposes it and may run after the unit is written. */
+/**
+ * The usual folder of backups. Every unit names it, because `init`, which proposes it, may run
+ * after the unit is written.
+ */
 export const BACKUP_FOLDER = '/var/backups/pillarbox'
-/** The place of the executable, in the search path. */
+/** The place of the executable, in a folder of the PATH. */
 export const PROGRAM_PLACE = '/usr/local/bin/pillarbox'
 export const UNIT_FILE = '/etc/systemd/system/pillarbox.service'
-/** What `systemctl enable` makes. */
+/** The link that `systemctl enable` makes. */
 export const ENABLED_LINK = '/etc/systemd/system/multi-user.target.wants/pillarbox.service'
 
 type UnitInput = {
   /** The executable and its first arguments, as absolute paths. */
   program: readonly string[]
-  /** Folders beside those of data and backups that the server writes. */
+  /** Folders that the server writes to, besides the usual ones of data and backups. */
   writable: readonly string[]
 }
 
@@ -32,7 +37,10 @@ export function formatUnit({ program, writable }: UnitInput): string {
   return `${[...HEAD, `ExecStart=${command}`, ...SERVICE, ...extra, ...SANDBOX].join('\n')}\n`
 }
 
-/** Quotes a path for a unit: `%` begins a specifier, `$` a variable, a line break another line. */
+/**
+ * Quotes a path for a unit, where `%` begins a specifier, `$` a variable, and a line break another
+ * line.
+ */
 function quote(path: string): string {
   const escaped = path.replaceAll('%', '%%').replaceAll('$', '$$$$')
   if (/^[\w./:@+%-]+$/.test(escaped)) return escaped
@@ -40,7 +48,7 @@ function quote(path: string): string {
   return `"${quoted.replace(/[\x00-\x1f\x7f]/g, toHex)}"`
 }
 
-/** As systemd reads it (systemd.syntax, "Quoting"): `\x0a`. */
+/** Writes a control character as systemd reads it, such as `\x0a` (systemd.syntax, "Quoting"). */
 function toHex(control: string): string {
   return `\\x${control.charCodeAt(0).toString(16).padStart(2, '0')}`
 }
@@ -50,7 +58,8 @@ const HEAD = [
   'Description=Pillarbox email platform',
   'After=network-online.target',
   'Wants=network-online.target',
-  // A fault at the start, such as an address or a disk that is not there yet, may last for minutes.
+  // systemd retries without end, because the cause of a failed start, such as a missing address or
+  // disk, may last for minutes.
   'StartLimitIntervalSec=0',
   '',
   '[Service]',
@@ -63,24 +72,25 @@ const HEAD = [
 const SERVICE = [
   'Restart=always',
   'RestartSec=1s',
-  // A wrong configuration does not get better by itself.
+  // systemd does not retry after this status: a wrong configuration does not get better by itself.
   'RestartPreventExitStatus=2',
   'TimeoutStartSec=120',
   'TimeoutStopSec=20',
   'WatchdogSec=60',
   'StateDirectory=pillarbox',
   'StateDirectoryMode=0700',
-  // With `-`, a folder that somebody has removed does not stop the service.
+  // The `-` lets the service start even if somebody has removed the folder.
   `ReadWritePaths=-${BACKUP_FOLDER}`,
   'UMask=0077',
   'LimitNOFILE=65536',
-  // Shares of the machine's memory. Above the first the kernel takes pages back from the server; above the
-  // second it ends the server, before the machine runs out of memory and ends something else. No acknowledged
-  // mail is lost then.
+  // Shares of the machine's memory. Above the first, the kernel takes pages back from the server.
+  // Above the second, the kernel ends the server, before the machine runs out of memory and another
+  // program is ended. No acknowledged mail is lost then.
   'MemoryHigh=70%',
   'MemoryMax=85%',
-  // glibc raises its thresholds to the largest block that was freed: after a message of 30 MB, the server would
-  // keep up to 60 MB that it does not use. And each thread would have arenas of its own.
+  // Without these values, glibc raises its thresholds to the largest block that was freed: after a
+  // message of 30 MB, the server would keep up to 60 MB that it does not use. Each thread would
+  // also have arenas of its own.
   'Environment=MALLOC_ARENA_MAX=4 MALLOC_MMAP_THRESHOLD_=1048576 MALLOC_TRIM_THRESHOLD_=8388608',
 ]
 

@@ -1,4 +1,4 @@
-/** What the area of insight hands in: counts of mail, and the reputation of projects. */
+/** The parts that the area of insight hands in: counts of mail, and the reputation of projects. */
 import { sql } from '../../store/drizzle.ts'
 import {
   analyticsSubjects,
@@ -19,7 +19,10 @@ import { analyticsHandler } from './analytics/counting/follow-events.ts'
 import { reputationHandler } from './reputation/follow-events.ts'
 import { deleteExpiredHours } from './reputation/windows.ts'
 
-/** Events that are deleted before they count are copied, so the counts go after the copies. */
+/**
+ * The counts are erased after these tables: events that are deleted before they are counted are
+ * copied to `deleted_events`, and would count later.
+ */
 const after = ['events', 'deleted_events']
 
 export const insight: Area<Base> = {
@@ -35,7 +38,7 @@ export const insight: Area<Base> = {
     {
       name: 'delete-expired-quarters',
       schedule: '40 4 * * *',
-      // A run may take minutes, and a stop of the program does not wait for it.
+      // This job has a slot of its own, because a run may take minutes; a stop interrupts the run.
       atOnce: 1,
       run: (parts, { signal }) => deleteExpiredQuarters(parts, signal),
     },

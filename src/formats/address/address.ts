@@ -15,12 +15,15 @@ import { MAX_PATH_OCTETS } from '../limits.ts'
 import { isOneFieldLine } from '../one-line.ts'
 
 export type ParsedAddress = {
-  /** As stored, compared and shown: NFC, lower case, the domain in U-labels. */
+  /**
+   * The address in the form in which addresses are stored, compared and shown: NFC, lower case, the
+   * domain in U-labels.
+   */
   address: string
   localPart: string
-  /** In A-labels, lower case. */
+  /** The domain in A-labels, lower case. */
   domain: string
-  /** `localPart@A-labels`, for SMTP commands and header fields; at most 254 octets. */
+  /** `localPart@A-labels`, the form for SMTP commands and header fields; at most 254 octets. */
   wire: string
   /** The local part is not ASCII, so its messages need SMTPUTF8 (RFC 6531). */
   needsSmtputf8: boolean
@@ -32,7 +35,7 @@ const MAX_LOCAL_PART_OCTETS = 64
 export const MAX_DOMAIN_LENGTH = 253
 
 const LABEL = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?'
-/** The last label does not begin with a digit: `1.2.3.4` is an IP address, not a name. */
+/** A host name whose last label does not begin with a digit: `1.2.3.4` is an IP address, not a name. */
 const HOST = `(?:${LABEL}\\.)+(?![0-9])${LABEL}`
 const ATOM = "[a-z0-9!#$%&'*+/=?^_`{|}~-]+"
 const ASCII_DOMAIN = new RegExp(`^${HOST}$`)
@@ -101,8 +104,8 @@ function isLocalPart(text: string): boolean {
 type DomainName = { aLabels: string; uLabels: string }
 
 /**
- * `text`: in canonical form. Characters with a meaning in URLs never reach node:url. Its conversions
- * are slow, so a name that survives two of them unchanged skips the third.
+ * `text`: a domain name in canonical form. Characters with a meaning in URLs never reach node:url,
+ * whose conversions are slow. A name that two conversions leave unchanged skips the third.
  */
 function readDomain(text: string): DomainName | undefined {
   if (isAscii(text) && !hasALabel(text)) {
@@ -117,7 +120,10 @@ function readDomain(text: string): DomainName | undefined {
   return isIt ? { aLabels, uLabels } : undefined
 }
 
-/** Whether each label of `text` is an A-label or U-label of the name, and both forms agree. */
+/**
+ * Whether each label of `text` is an A-label or U-label of the name, and the two forms of the name
+ * agree.
+ */
 function isSameName(text: string, { aLabels, uLabels }: DomainName): boolean {
   if (!UNICODE_DOMAIN.test(uLabels) || domainToASCII(uLabels) !== aLabels) return false
   const [ascii, unicode] = [aLabels.split('.'), uLabels.split('.')]

@@ -1,10 +1,13 @@
 /**
- * The names of providers, as people know them: by the domain of an address if the domain is that of a mailbox provider,
- * else by the host that receives for a domain. Domains and hosts: the providers' own pages for senders and set-up
- * guides.
+ * Names the mailbox provider of an address, as people know it: by the domain of the address if a
+ * provider owns that domain, else by the mail server that receives for the domain. Sources of the
+ * lists: the providers' own pages for senders and set-up guides.
  */
 
-/** Every other provider, and mail of which no server is known, such as all mail through a smarthost. */
+/**
+ * The name for every other provider, and for mail whose receiving server is unknown, such as all
+ * mail through a smarthost.
+ */
 const OTHER_PROVIDER = 'Other'
 
 const GMAIL = 'Gmail'
@@ -77,7 +80,8 @@ const DOMAINS: Readonly<Record<string, string>> = {
 /** Hosts that receive for many customers' domains: a host is one of these names or a subdomain of one. */
 const HOSTS: Readonly<Record<string, string>> = {
   'Google Workspace': 'google.com googlemail.com smtp.goog',
-  // Must stand before the name for business customers, because its hosts end with that name.
+  // Stands before the name for business customers, because the hosts of business customers end with
+  // that name.
   [OUTLOOK]: 'olc.protection.outlook.com',
   'Microsoft 365': 'protection.outlook.com mx.microsoft',
   [YAHOO]: 'yahoodns.net',
@@ -115,17 +119,19 @@ const NAME_OF_DOMAIN = toMap(DOMAINS)
 
 const NAME_OF_HOST = toMap(HOSTS)
 
-/** `domain`: lower case, A-labels. Undefined if the domain alone does not tell. */
+/** `domain`: lower case, A-labels. Undefined if no provider owns the domain. */
 export function providerOfDomain(domain: string): string | undefined {
   return NAME_OF_DOMAIN.get(domain)
 }
 
-/** Whether a name stands in the list of the providers' hosts; a subdomain of one does not. */
+/**
+ * Whether a name itself is in the list of providers' hosts; a subdomain of a listed host is not.
+ */
 export function isProviderHost(name: string): boolean {
   return NAME_OF_HOST.has(name)
 }
 
-/** `host`: the server that took or refused the email; null if none is known. */
+/** `host`: the server that accepted or refused the email; null if none is known. */
 export function providerOfHost(host: string | null | undefined): string {
   let name = host?.toLowerCase() ?? ''
   for (let dot = 0; dot !== -1; ) {

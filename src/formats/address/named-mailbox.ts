@@ -11,7 +11,7 @@ import { type ParsedAddress, parseAddress } from './address.ts'
 
 export type NamedMailbox = { address: ParsedAddress; name: string | null }
 
-/** One header line for the name and one for the address. */
+/** Room for one header line with the name and one with the address. */
 const MAX_TEXT_LENGTH = 2 * MAX_LINE_OCTETS
 const SEPARATOR = /[<>,;:"\\]/
 const ANY_ADDRESS = new RegExp(ADDRESS_PATTERN, 'giu')
@@ -36,7 +36,10 @@ export function mayBeMailbox(text: string): boolean {
   return text.length <= MAX_TEXT_LENGTH && isOneFieldLine(text)
 }
 
-/** Whether a bare name contains another address, so that the text may be meant as a list. */
+/**
+ * Whether an unquoted name contains an address other than the mailbox's own: the text may be meant
+ * as a list.
+ */
 function namesOther(text: string, { address }: NamedMailbox): boolean {
   const bare = text.trim()
   if (!bare.includes('@') || QUOTED.test(bare)) return false
@@ -45,8 +48,8 @@ function namesOther(text: string, { address }: NamedMailbox): boolean {
 }
 
 /**
- * Parses an address in a place without a name. Accepts `a@example.com <a@example.com>` and
- * `<a@example.com>` too, which name nobody. Undefined if a name would be lost.
+ * Parses an address where a name would be dropped. Also accepts `<a@example.com>` and
+ * `a@example.com <a@example.com>`, which have no real name. Undefined for a text with a real name.
  */
 export function parseShownAddress(text: string): ParsedAddress | undefined {
   const plain = parseAddress(text)
@@ -55,7 +58,7 @@ export function parseShownAddress(text: string): ParsedAddress | undefined {
   return mailbox?.name === null ? mailbox.address : undefined
 }
 
-/** A mailbox with a name, unless the name is the address itself, in whatever quotes. */
+/** A mailbox with its name; a name that only repeats the address, quoted or not, becomes null. */
 export function toNamedMailbox(address: ParsedAddress, name: string | null): NamedMailbox {
   if (name === null || !name.includes('@')) return { address, name }
   const shown = parseAddress(name.replace(/^'(.*)'$/s, '$1'))
@@ -67,7 +70,7 @@ function withName(text: string, name: string | null): NamedMailbox | undefined {
   return address === undefined ? undefined : toNamedMailbox(address, name)
 }
 
-/** A name without its quotes; undefined if it is invalid. */
+/** The name without its quotes and escapes; undefined if the name is invalid. */
 function readName(text: string): string | undefined {
   const quoted = QUOTED.exec(text)?.[1]
   if (quoted !== undefined) return quoted.replace(/\\(.)/gs, '$1').trim()

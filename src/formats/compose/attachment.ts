@@ -1,10 +1,10 @@
-/** Attachments of a message, before they are encoded. */
+/** The forms of an attachment before it is encoded for a message. */
 import type { Attachment } from './mime-part.ts'
 
-/** As a caller submits it: `content` is base64. */
+/** An attachment in a send request: `content` is base64. */
 export type FileAttachment = Omit<Attachment, 'content'> & { content: string }
 
-/** As it is stored: `content` is base64, or its octets in chunks. */
+/** A stored attachment: `content` is base64, or the octets in chunks. */
 export type SourceAttachment = Omit<Attachment, 'content'> & {
   content: string | readonly Uint8Array[]
 }
@@ -14,7 +14,10 @@ export function decodeAttachment({ content, ...rest }: SourceAttachment): Attach
   return { ...rest, content: isText ? Buffer.from(content, 'base64') : Buffer.concat(content) }
 }
 
-/** Stored size of all attachments in octets; base64 is a third larger than the file. */
+/**
+ * The octets that all attachments take in the store. An attachment in base64 counts a third more
+ * than its file.
+ */
 export function attachedBytes(attachments: readonly SourceAttachment[]): number {
   return attachments.reduce((sum, { content }) => sum + bytesOf(content), 0)
 }

@@ -1,14 +1,15 @@
-/** Base64 in lines (RFC 2045 section 6.8). */
+/** Encodes octets as lines of base64 (RFC 2045 section 6.8). */
 import { LINE_WIDTH } from '../limits.ts'
 
-/** The octets as lines of 76 columns, with CRLF between lines but not after the last. */
+/** Returns lines of 76 columns, with CRLF between the lines and none after the last line. */
 export function encodeBase64Lines(octets: Uint8Array): string {
   const source = Buffer.from(octets.buffer, octets.byteOffset, octets.byteLength)
   const encoded = source.toString('base64')
   if (encoded.length <= LINE_WIDTH) return encoded
   const breaksLength = (Math.ceil(encoded.length / LINE_WIDTH) - 1) * 2
   const out = Buffer.allocUnsafe(encoded.length + breaksLength)
-  // Written to the end of the buffer, then moved line by line: needs no memory besides the result.
+  // The base64 text is written to the end of the buffer and then moved forward line by line, which
+  // needs no other memory.
   out.write(encoded, breaksLength, 'latin1')
   let at = 0
   for (let line = breaksLength; line < out.length; line += LINE_WIDTH) {

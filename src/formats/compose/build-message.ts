@@ -28,22 +28,23 @@ import { costOfText, MAX_QUICK_COST_US } from './message-cost.ts'
 import { composeMessage, type MessageInput, type MimeMessage } from './mime-message.ts'
 import { QuickLimitError } from './quick-limit-error.ts'
 
-/** The source of subject and body. Plain data, so that it can be sent to a thread. */
+/** The source of subject and body. It is plain data, so that a thread can receive it. */
 export type RenderSource = {
   content: MessageContent
-  /** Epoch ms; the Date field. */
+  /** Epoch ms; becomes the Date field. */
   createdAt: number
   variables: Variables
-  /** BCP 47, for the document that wraps a simple body. */
+  /** BCP 47 tag of the document that is put around a simple body. */
   language: string
-  /** For marketing mail only. */
+  /** The footer of marketing mail; null for other mail. */
   footer: Footer | null
-  /** Only fill in placeholders, because an earlier full rendering of this content was stopped. */
+  /** Fill in placeholders only, because an earlier full rendering of this content was stopped. */
   isPlain?: boolean
 }
 
 /**
- * The cost of a text is estimated only if the text is longer than its template by more than this.
+ * A rendered text is measured only if it is longer than its template by more than this number of
+ * characters.
  */
 const MAX_UNMEASURED_GROWTH = 16_384
 
@@ -56,23 +57,23 @@ export type MessageSource = RenderSource & {
   /** The caller's own fields; they replace generated fields of the same name. */
   headers: Readonly<Record<string, string>> | null
   feedbackId: string
-  /** Identifies the email when the message comes back in a report (X-Pillarbox-Id). */
+  /** The token in X-Pillarbox-Id. It identifies the email when a report returns the message. */
   returnToken: string
-  /** A test of a campaign, which says so in X-Pillarbox-Test. */
+  /** The message is a test of a campaign; the field X-Pillarbox-Test says so. */
   isTest?: boolean
-  /** Marketing, or part of a campaign: asks autoresponders not to reply. */
+  /** Marketing mail or mail of a campaign, with fields that ask autoresponders not to reply. */
   isBulk: boolean
-  /** Whether opens and clicks are tracked; HTML only. */
+  /** Whether opens and clicks are tracked; only HTML can be tracked. */
   isTracked: boolean
   /** URL of the one-click unsubscription (RFC 8058); null if it cannot be offered. */
   oneClickUrl: string | null
-  /** Address for unsubscribing by mail; null if mail cannot be received. */
+  /** The address for unsubscribing by mail; null if the server cannot receive mail. */
   unsubscribeMailbox: string | null
-  /** Marketing mail always has the List-Unsubscribe fields. */
+  /** Marketing mail has the List-Unsubscribe fields, whatever its HTML contains. */
   isMarketing: boolean
   /**
-   * Mail that is not marketing has the List-Unsubscribe fields if its HTML contains one of these
-   * URLs.
+   * Mail that is not marketing has the List-Unsubscribe fields only if its HTML contains one of
+   * these URLs.
    */
   preferenceUrls: readonly string[]
 }
@@ -80,7 +81,7 @@ export type MessageSource = RenderSource & {
 /** A fault in one of a message's templates. */
 export type PartFault = TemplateFault & { part: 'subject' | 'body' | 'text' }
 
-/** `faults`: at most one per part. */
+/** `faults`: at most one fault for the subject, one for the body and one for the text part. */
 export type RenderedMessage = {
   subject: string
   html: string | null
@@ -138,7 +139,7 @@ export function buildMessage(
   return { ...composed, subject: subject.text, faults: all }
 }
 
-/** `document`: the HTML without tracking. */
+/** `document`: returns the HTML without tracking. */
 type Body = Pick<MessageInput, 'html' | 'text'> & {
   document: () => string
   faults: readonly PartFault[]
@@ -146,7 +147,7 @@ type Body = Pick<MessageInput, 'html' | 'text'> & {
 
 const NO_FAULTS: readonly PartFault[] = []
 
-/** Fills a precomposed body, if template and values allow it. */
+/** Fills the precomposed body; undefined if the template or the values do not allow this. */
 function fillPrecomposed(source: MessageSource, deps: RenderDeps): Body | undefined {
   if (source.content.isText) return undefined
   const { isTracked, footer } = source
@@ -164,7 +165,7 @@ function fillPrecomposed(source: MessageSource, deps: RenderDeps): Body | undefi
   return { ...filled, text: own?.text ?? filled.text, faults }
 }
 
-/** Renders the body in full. */
+/** Renders the body in full, without a precomposed body. */
 function writeBody(source: MessageSource, deps: RenderDeps): Body {
   const { html, text, faults } = renderBody(source, deps)
   const document = () => html ?? ''
@@ -188,7 +189,7 @@ function renderBody(source: RenderSource, deps: RenderDeps): Omit<RenderedMessag
   return { html, text: own.text, faults: [...faults, ...own.faults] }
 }
 
-/** The text part that the content itself provides beside its HTML; null without one. */
+/** The rendered text part of a content that has both HTML and a text; null for other contents. */
 function ownText(source: RenderSource, deps: RenderDeps) {
   const { content, isPlain, variables, footer } = source
   if (content.isText || content.text === null) return null
@@ -219,7 +220,9 @@ function faultsOf(part: PartFault['part'], fault: TemplateFault | undefined): re
   return fault === undefined ? NO_FAULTS : [{ part, ...fault }]
 }
 
-/** Refuses a rendered text that is too long for quick work. @throws QuickLimitError */
+/**
+ * @throws QuickLimitError if the rendered text is too expensive for a thread where other work waits
+ */
 function checkGrowth(template: string, text: string): void {
   if (text.length <= template.length + MAX_UNMEASURED_GROWTH) return
   if (costOfText(text) > MAX_QUICK_COST_US) throw new QuickLimitError()
@@ -245,7 +248,10 @@ function headerFields(source: MessageSource, html: () => string): [string, strin
   return [...own, ...overrideFields(fields, source.headers)]
 }
 
-/** RFC 2369 section 3.2, RFC 8058 section 3.1. */
+/**
+ * The fields List-Unsubscribe (RFC 2369 section 3.2) and List-Unsubscribe-Post (RFC 8058 section
+ * 3.1).
+ */
 function unsubscribeFields(source: MessageSource, html: () => string): [string, string][] {
   const { oneClickUrl, unsubscribeMailbox } = source
   const places: string[] = []
@@ -263,7 +269,10 @@ function offersPreferences(source: MessageSource, html: () => string): boolean {
   return source.preferenceUrls.some((url) => document.includes(url))
 }
 
-/** List-Unsubscribe-Post refers to Pillarbox's URL, so it is removed if a custom field replaces that URL. */
+/**
+ * Replaces generated fields by the caller's. A caller's List-Unsubscribe also removes
+ * List-Unsubscribe-Post, which refers to Pillarbox's URL.
+ */
 function overrideFields(
   generated: [string, string][],
   custom: Readonly<Record<string, string>> | null,

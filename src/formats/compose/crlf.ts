@@ -1,4 +1,4 @@
-/** Line ends on the wire. */
+/** Turns every line break of a text into CRLF. */
 const PIECE_LENGTH = 65_536
 const CR = 0x0d
 

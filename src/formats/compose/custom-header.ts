@@ -5,7 +5,9 @@
  */
 import { MAX_HEADER_NAME_LENGTH } from '../limits.ts'
 
-/** A field name of RFC 5322 section 2.2, restricted to a token of RFC 9110. */
+/**
+ * A field name (RFC 5322 section 2.2) with only those characters that RFC 9110 allows in a token.
+ */
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
 
 const REFUSED_NAMES = [
@@ -23,7 +25,7 @@ const REFUSED_NAMES = [
 ]
 const REFUSED_PREFIXES = ['arc-', 'resent-', 'content-', 'x-pillarbox-']
 
-/** The refused fields, as shown to users. */
+/** The names of the refused fields, in the spelling that users see. */
 export const REFUSED_HEADERS: readonly string[] = [
   ...REFUSED_NAMES,
   ...REFUSED_PREFIXES.map((one) => `${one}*`),

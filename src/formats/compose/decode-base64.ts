@@ -7,13 +7,15 @@
 const OTHER = /[^A-Za-z0-9+/_\-\s]/
 const PADDING = /={1,2}\s*$/
 const SPACE = /\s/
-/** Padding with the line ends that some encoders append. */
+/**
+ * Characters of padding at the end of base64, including the line ends that some encoders append.
+ */
 const MAX_PADDING_LENGTH = 64
-/** Characters that are scanned in about a millisecond. */
+/** Characters of base64 that can be scanned in about a millisecond. */
 export const MAX_QUICK_BASE64_LENGTH = 1024 * 1024
-/** Octets in a line of encoded text (RFC 2045 section 6.8: 76 columns). */
+/** Octets that one line of 76 base64 columns encodes (RFC 2045 section 6.8). */
 const LINE_OCTETS = 57
-/** About 1 MB of octets, in whole lines. */
+/** Octets that are decoded at a time: about 1 MB, in whole lines. */
 export const BASE64_CHUNK_OCTETS = LINE_OCTETS * 18_396
 
 type Base64Scan = {
@@ -24,16 +26,16 @@ type Base64Scan = {
 }
 
 type DataUri = {
-  /** As written; null without one. */
+  /** The media type as the URI has it; null if the URI has none. */
   mediaType: string | null
-  /** Characters that `decode` decodes: 0 for base64 that is taken as it is. */
+  /** Characters that `decode` must decode; 0 if the data is already base64. */
   encodedLength: number
-  /** The content as base64, unchecked; undefined for malformed percent-encoding. */
+  /** Returns the content as unchecked base64; undefined if the percent-encoding is malformed. */
   decode(): string | undefined
 }
 
 const DATA_PREFIX = /^data:/i
-/** Characters before the comma of a `data:` URI. */
+/** A `data:` URI is recognised only if its comma is within this number of characters. */
 const MAX_HEAD_LENGTH = 1_024
 const BASE64_FLAG = /;[\t ]*base64[\t ]*$/i
 const PERCENT = 0x25
@@ -64,7 +66,7 @@ export function isBase64(text: string): boolean {
 
 /**
  * Decodes base64 in chunks of at most `BASE64_CHUNK_OCTETS`; `isBase64` must be true for the text.
- * Each chunk but the last is a number of whole lines of encoded text.
+ * Each chunk except the last holds a whole number of encoded lines.
  */
 export function* decodeInChunks(text: string): Generator<Buffer> {
   const columns = (LINE_OCTETS / 3) * 4
@@ -94,8 +96,8 @@ export function isDataUri(text: string): boolean {
 }
 
 /**
- * Splits a `data:` URI; undefined without a comma. Base64 is neither copied nor checked here. `decode`
- * decodes percent-encoding, which takes time.
+ * Splits a `data:` URI; undefined if it has no comma. Base64 data is neither copied nor checked.
+ * Only `decode` takes time, if the data is percent-encoded.
  */
 export function readDataUri(text: string): DataUri | undefined {
   const head = text.slice(0, MAX_HEAD_LENGTH).replace(DATA_PREFIX, '')
@@ -105,14 +107,17 @@ export function readDataUri(text: string): DataUri | undefined {
   const parameters = head.slice(0, comma)
   const isBase64 = BASE64_FLAG.test(parameters)
   const type = parameters.replace(BASE64_FLAG, '').trim()
-  // Parameters alone belong to text/plain.
+  // A URI with parameters but no type has the type text/plain.
   const mediaType = type.startsWith(';') ? `text/plain${type}` : type || null
   if (isBase64 && !data.includes('%')) return { mediaType, encodedLength: 0, decode: () => data }
   const decode = () => percentDecode(data)?.toString(isBase64 ? 'latin1' : 'base64')
   return { mediaType, encodedLength: data.length, decode }
 }
 
-/** Characters outside ASCII, which such a URI should not have, become UTF-8. */
+/**
+ * Percent-decodes to octets. Characters outside ASCII, which a `data:` URI should not have, become
+ * UTF-8.
+ */
 function percentDecode(text: string): Buffer | undefined {
   const octets = Buffer.from(text, 'utf8')
   let length = 0

@@ -21,13 +21,13 @@ export type SigningKey<Key extends string | KeyObject = string> = {
   privateKey: Key
 }
 
-/** PKCS #8 and SPKI, both PEM. */
+/** The private key as PKCS #8 and the public key as SPKI, both in PEM. */
 type DkimKeyPair = { privateKey: string; publicKey: string }
 
 const OVERSIGNED = ['from', 'to', 'subject']
 /**
- * RFC 6376 section 5.4.1, and the fields that one-click unsubscribe (RFC 8058) and feedback loops
- * depend on.
+ * The fields to sign: those of RFC 6376 section 5.4.1, and the fields that one-click unsubscribe
+ * (RFC 8058) and feedback loops depend on.
  */
 const SIGNED = [
   ...OVERSIGNED,
@@ -57,7 +57,7 @@ const SIGNED = [
   'precedence',
   'importance',
 ]
-/** The place in `SIGNED` of each name, in its usual spelling and in lower case. */
+/** Field name, in its usual spelling and in lower case -> index in `SIGNED`. */
 const PLACES = new Map(
   SIGNED.flatMap((name, place) => [
     [name, place],
@@ -126,19 +126,19 @@ function signOctets(algorithm: DkimAlgorithm, key: KeyObject, octets: Buffer): B
   return sign(null, hash('sha256', octets, 'buffer'), key)
 }
 
-/** The offset of the body. A message may lack header fields or a body. */
+/** Returns the offset at which the body begins. A message may lack header fields or a body. */
 function findBody(message: string): number {
   if (message.startsWith('\r\n')) return 2
   const separator = message.indexOf('\r\n\r\n')
   return separator === -1 ? message.length : separator + 4
 }
 
-/** Converts octets above 127 to a Buffer, because a string would be hashed as UTF-8. */
+/** A string would be hashed as UTF-8, so text with octets above 127 becomes a Buffer. */
 function hashable(octets: string): string | Buffer {
   return Buffer.byteLength(octets) === octets.length ? octets : Buffer.from(octets, 'latin1')
 }
 
-/** RFC 6376 section 3.4.4. */
+/** The body in relaxed form (RFC 6376 section 3.4.4). */
 function canonicalBody(body: string): string {
   const relaxed = isUneven(body) ? relaxLines(body) : body
   let end = relaxed.length
@@ -147,12 +147,12 @@ function canonicalBody(body: string): string {
   return end + 2 === relaxed.length ? relaxed : `${relaxed.slice(0, end)}\r\n`
 }
 
-/** Whether relaxing would change white space, apart from folding: three quick searches. */
+/** Whether the relaxed form would change white space other than folds. Three quick searches. */
 function isUneven(text: string): boolean {
   return text.includes('\t') || / [ \r]/.test(text) || text.endsWith(' ')
 }
 
-/** Reduces runs of white space to one space and removes white space at line ends. */
+/** Replaces each run of white space by one space and removes white space at line ends. */
 function relaxLines(body: string): string {
   const lines = body.replace(/[\t ]{2,}|\t/g, ' ')
   const ended = / \r/.test(lines) ? lines.replaceAll(' \r\n', '\r\n') : lines
@@ -160,9 +160,12 @@ function relaxLines(body: string): string {
 }
 
 type SignedFields = {
-  /** The h= list, folded: instances of one name from the bottom up (RFC 6376 section 5.4.2). */
+  /**
+   * The names for the h= list, folded. Fields of one name are listed from the bottom up (RFC 6376
+   * section 5.4.2).
+   */
   names: string
-  /** The same fields in canonical form, each ending in CRLF; one character is one octet. */
+  /** The signed fields in canonical form, each ending in CRLF; one character is one octet. */
   canonical: string
 }
 
@@ -178,7 +181,10 @@ function selectFields(header: string): SignedFields {
   return { names: foldNames(names.slice(0, -1)), canonical }
 }
 
-/** By the place of their names in `SIGNED`: the fields to sign from the bottom up (section 3.4.2), and their number. */
+/**
+ * Both lists have the indexes of `SIGNED`. `lines`: the fields of that name, from the bottom up
+ * (section 3.4.2); `counts`: their number.
+ */
 type CanonicalFields = { lines: (string | undefined)[]; counts: (number | undefined)[] }
 
 function canonicalFields(header: string): CanonicalFields {
@@ -209,14 +215,17 @@ function placeOf(written: string): number | undefined {
   return PLACES.get(written) ?? PLACES.get(trimSpace(written).toLowerCase())
 }
 
-/** `isEven`: each fold is followed by exactly one space. */
+/**
+ * `isEven`: each fold of the value is followed by exactly one space, so no run of spaces must be
+ * reduced.
+ */
 function canonicalValue(value: string, isEven: boolean): string {
   if (!isEven) return trimSpace(value.replaceAll('\r\n', ' ').replace(/[ \t]+/g, ' '))
   const unfolded = value.includes('\r') ? value.replaceAll('\r\n', '') : value
   return unfolded.startsWith(' ') ? unfolded.slice(1) : unfolded
 }
 
-/** `trim()` would take some octets of UTF-8 for spaces. */
+/** Removes spaces and tabs. `trim()` would also remove some octets of UTF-8 characters. */
 function trimSpace(text: string): string {
   let start = 0
   let end = text.length

@@ -1,6 +1,7 @@
 /**
- * A file whose id the HTML refers to (`cid:`, RFC 2392) is shown in the text, so it is inline, whatever
- * its sender called it: as an attachment it would be a broken picture and a file that nobody expects.
+ * Makes a file inline if the HTML refers to its id (`cid:`, RFC 2392), whatever disposition its
+ * sender gave. As an attachment, the file would leave a broken picture in the text and appear again
+ * below it.
  */
 import type { Disposition } from './mime-part.ts'
 
@@ -9,7 +10,7 @@ type EmbeddableFile = { contentId: string | null; disposition: Disposition }
 /** The characters that end a URL in an attribute or in a style sheet. */
 const END = /^(?:["'\s)<>&#?\\]|$)/
 
-/** `html`: returns the HTML that the recipient gets; called only if a file may be shown. */
+/** `html`: returns the recipient's HTML; called only if some file may be embedded. */
 export function placeInText<File extends EmbeddableFile>(
   files: readonly File[],
   html: () => string,

@@ -1,6 +1,7 @@
 /**
- * RFC 2047 encoded words, for text outside ASCII in a 7-bit header section. All words use the narrow
- * alphabet that is legal in a phrase (section 5.3), so that they fit subjects and display names.
+ * Encoded words (RFC 2047) for text outside ASCII in a 7-bit header section. All words use the
+ * narrow alphabet that is legal in a phrase (section 5.3), so that they are valid in subjects and
+ * in display names.
  */
 const MAX_WORD_LENGTH = 75
 const WORD_OVERHEAD = '=?UTF-8?Q??='.length
@@ -8,8 +9,10 @@ const MIN_WIDTH = 30
 
 const Q_FORMS = Array.from({ length: 256 }, (_, byte) => qForm(byte))
 
-/** Whether a header must not contain the text as it is: because of a character other than printable
- * ASCII, space and tab, or because a reader could take a part of it for an encoded word. */
+/**
+ * Whether a header field cannot contain the text as it is: the text has a character other than
+ * printable ASCII, space and tab, or a part that a reader could take for an encoded word.
+ */
 export function needsEncodedWords(text: string): boolean {
   return /[^\t\x20-\x7e]/.test(text) || text.includes('=?')
 }
@@ -46,7 +49,10 @@ export function utf8Length(char: string): number {
 
 type PieceLimits = { first: number; rest: number; cost: (char: string) => number }
 
-/** Splits text into pieces of whole code points whose cost is at most `first`, then `rest`. */
+/**
+ * Splits text into pieces of whole code points. The first piece costs at most `first`, every other
+ * piece at most `rest`.
+ */
 export function splitByCost(text: string, { first, rest, cost }: PieceLimits): string[] {
   const pieces: string[] = []
   let piece = ''

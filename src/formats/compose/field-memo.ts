@@ -1,9 +1,13 @@
 /**
- * Remembers how each header field was last written. In the messages of a campaign most fields are alike, and
- * all their dates are a few: a field with the same value is not checked and formatted again.
+ * Remembers the last written form of each header field. Most messages of a campaign have the same
+ * fields and few different dates, so a field with the same value as before is not checked and
+ * formatted again.
  */
 
-/** Returns what `format` returns or returned for the value; `isSame`: whether two values are written alike. */
+/**
+ * Returns the field for `value`: the remembered field if `isSame` says that the value equals the
+ * last one, else the result of `format`.
+ */
 export type FieldMemo = <Value>(
   name: string,
   value: Value,
@@ -11,7 +15,9 @@ export type FieldMemo = <Value>(
   isSame?: (left: Value, right: Value) => boolean,
 ) => string
 
-/** The maximum number of names. Senders choose names themselves, so beyond it all are forgotten. */
+/**
+ * The maximum number of field names. Senders choose names, so one name too many clears the memory.
+ */
 const MAX_NAMES = 100
 
 export function createFieldMemo(): FieldMemo {

@@ -6,7 +6,7 @@
 import { LINE_WIDTH, MAX_LINE_OCTETS } from '../limits.ts'
 import { encodeWords, needsEncodedWords } from './encoded-word.ts'
 
-/** @throws TypeError if a header value could end its line; `what` names the value */
+/** @throws TypeError if the value contains CR, LF or NUL; `what` names the value in the error */
 export function assertOneLine(what: string, value: string): void {
   if (/[\r\n\0]/.test(value)) throw new TypeError(`${what} must not contain CR, LF or NUL`)
 }
@@ -16,7 +16,7 @@ export function assertFieldName(name: string): void {
   if (!/^[!-9;-~]{1,997}$/.test(name)) throw new TypeError('header name is not an RFC 5322 token')
 }
 
-/** A field with its value as given, folded, without white space at its ends. */
+/** Formats a field: its value unchanged except for folds and white space at the ends. */
 export function formatField(name: string, value: string): string {
   const trimmed = trimBlanks(value)
   if (trimmed === '') return `${name}:\r\n`
@@ -24,7 +24,9 @@ export function formatField(name: string, value: string): string {
   return `${name}:${fold(name.length + 1, trimmed)}\r\n`
 }
 
-/** A field of free text (RFC 5322 section 3.2.5), in encoded words if ASCII is not enough. */
+/**
+ * Formats a field of free text (RFC 5322 section 3.2.5); text outside ASCII becomes encoded words.
+ */
 export function formatTextField(name: string, text: string): string {
   const trimmed = trimBlanks(text)
   const isPlain = !needsEncodedWords(trimmed) && fitsLines(trimmed)
@@ -66,14 +68,18 @@ function fold(startColumn: number, value: string): string {
   return folded
 }
 
-/** A plain first word is folded only if it must be: some readers mishandle an empty first line. */
+/**
+ * The width of a line before `word` must go to the next line. A plain first word may fill the
+ * longest line, because some readers mishandle a field whose first line is empty.
+ */
 function widthBefore(word: string, isFirst: boolean): number {
   return isFirst && !word.startsWith(' =?') ? MAX_LINE_OCTETS : LINE_WIDTH
 }
 
 /**
- * Folds only at single spaces: many readers collapse a longer run or a tab at a fold into one space,
- * and some take a line of white space only for the end of the header section.
+ * Splits the value where it may be folded: only at single spaces. Many readers collapse a longer
+ * run or a tab at a fold into one space, and some take a line of white space for the end of the
+ * header section.
  */
 function foldableWords(value: string): string[] {
   return value.split(/(?<![ \t]) (?![ \t])/).map((word) => ` ${word}`)

@@ -15,7 +15,9 @@ export type Mailbox = { address: string; name: string | null }
 
 const MAX_QUOTED_NAME_LENGTH = 60
 const ADDRESS = /^[^\s\p{Cc}<>()[\]\\,;:"@]+@[^\s\p{Cc}<>()\\,;:"@]+$/u
-/** A quoted string with its closing quote, if it has one, or another token. */
+/**
+ * A quoted string, with its closing quote if it is closed; or another token of a list of addresses.
+ */
 const ADDRESS_TOKENS = /"(?:[^"\\]|\\.)*("?)|<[^<>]*>|[^ \t"<,;:]+|[ \t]+|./gsu
 const UNQUOTED_TOKENS = /<[^<>]*>|[^ \t"<,;:]+|[ \t]+|./gsu
 
@@ -33,9 +35,9 @@ export function formatMailboxField(field: string, { address, name }: Mailbox): s
 }
 
 /**
- * A field of addresses given by a caller, whose names are quoted, bare or already encoded. Only names
- * are put into encoded words; addresses keep their UTF-8, so that replies reach them. A field with an address
- * that cannot be one is encoded as a whole.
+ * Formats a field of addresses that a caller wrote, whose names are quoted, bare or already
+ * encoded. Only the names become encoded words; the addresses keep their UTF-8, so that replies
+ * reach them. If an address is impossible, the whole value is encoded.
  */
 export function formatAddressField(field: string, value: string): string {
   const isPlain = !/[^\t\x20-\x7e]/.test(value)

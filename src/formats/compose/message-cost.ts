@@ -1,8 +1,8 @@
 /**
- * Estimates from its content how long a message takes to compose. The costs are microseconds of the
- * most expensive texts found, not of usual ones: a machine of 2026 needs about half of them, and a
- * fifth for the second message of a content. Counting is linear, stops once the limit is exceeded,
- * and is skipped for small texts.
+ * Estimates how long a message takes to compose, from its content. The constants are the
+ * microseconds of the most expensive texts that were found. A machine of 2026 needs about half of
+ * that for usual texts, and a fifth for the second message of a content. Counting is linear in the
+ * text, stops when the limit is exceeded, and is skipped for small texts.
  */
 import { attachedBytes } from './attachment.ts'
 import { type MessageContent, recipientsLength } from './message-content.ts'
@@ -11,18 +11,27 @@ import { type MessageContent, recipientsLength } from './message-content.ts'
 export const MAX_QUICK_COST_US = 50_000
 
 const CHARACTER_US = 0.2
-/** One tag of HTML. */
+/** The cost of one tag of HTML. */
 const TAG_US = 1
-/** One link: found, parsed, numbered and replaced by a tracking URL. */
+/** The cost of one link: it is found, parsed, numbered and replaced by a tracking URL. */
 const LINK_US = 15
-/** One `{{` or `{%`: parsed and filled in. */
+/** The cost of one marker (`{{` or `{%`): it is parsed and filled in. */
 const MARKER_US = 8
-/** One character of base64: decoded, encoded again, hashed, and kept in memory until it is sent. */
+/**
+ * The cost of one character of base64: it is decoded, encoded again, hashed, and kept in memory
+ * until it is sent.
+ */
 const ATTACHED_CHARACTER_US = 0.02
-/** Shorter texts are quick in any case. */
+/**
+ * In texts up to this length, tags, markers and links are not counted: such texts are quick in any
+ * case.
+ */
 const MAX_UNCOUNTED_LENGTH = 16_384
 
-/** Cost of one message of this content, in microseconds, without the recipient's values. */
+/**
+ * The cost of one message of this content in microseconds, before the recipient's values are filled
+ * in.
+ */
 export function costOfContent(content: MessageContent): number {
   const { subject, body, text, attachments, recipientFields } = content
   const recipients = recipientsLength(recipientFields) * CHARACTER_US
@@ -30,7 +39,7 @@ export function costOfContent(content: MessageContent): number {
   return texts + recipients + attachedBytes(attachments) * ATTACHED_CHARACTER_US
 }
 
-/** Cost of a text in microseconds; beyond `MAX_QUICK_COST_US` it is not exact. */
+/** The cost of a text in microseconds; beyond `MAX_QUICK_COST_US` the cost is a lower bound. */
 export function costOfText(text: string): number {
   let cost = text.length * CHARACTER_US
   if (text.length <= MAX_UNCOUNTED_LENGTH || cost > MAX_QUICK_COST_US) return cost
@@ -39,7 +48,7 @@ export function costOfText(text: string): number {
   return cost + LINK_US * count(text, /href/gi, (MAX_QUICK_COST_US - cost) / LINK_US)
 }
 
-/** Counts matches, up to one beyond `max`. */
+/** Counts the matches of `pattern`; stops after the first match beyond `max`. */
 function count(text: string, pattern: RegExp, max: number): number {
   let found = 0
   while (found <= max && pattern.test(text)) found += 1

@@ -1,9 +1,11 @@
-/** Findings in a rendered message: its links, images, size and texts. */
+/**
+ * Checks a rendered message for faults that its author can mend: in links, images, size and texts.
+ */
 import { findHrefs, readLink } from '../html/links.ts'
 import { eachTag, readAttributes } from '../html/tag.ts'
 import type { PartFault, RenderedMessage } from './build-message.ts'
 
-/** Something that its author may want to mend before a message is sent. */
+/** One fault that the author may want to mend before the message is sent. */
 export type MessageFinding = {
   code: string
   /** `error`: the message would not be sent, or would reach nobody. */
@@ -14,8 +16,8 @@ export type MessageFinding = {
 }
 
 /**
- * `baseUrl`: of the hosted pages. `isSandbox`: recipients are on this machine, so that they can open these pages.
- * `hasFooter`: the message ends with a link to unsubscribe.
+ * `baseUrl`: the base URL of the hosted pages. `isSandbox`: all recipients are on this machine, so
+ * links to this machine work. `hasFooter`: the message ends with an unsubscribe link.
  */
 export type MessageRules = {
   baseUrl: string
@@ -24,13 +26,13 @@ export type MessageRules = {
   hasFooter: boolean
 }
 
-/** The findings of a rendering, without the message, which may have megabytes. */
+/** The findings without the message itself, which may have megabytes. */
 export type InspectedMessage = { faults: readonly PartFault[]; findings: readonly MessageFinding[] }
 
-/** Gmail shows no more of a message than this and hides the rest behind a link. */
+/** Gmail shows a message up to this size, and hides the rest behind a link. */
 const CLIPPED_BYTES = 102 * 1024
 const MAX_SUBJECT_LENGTH = 150
-/** Links and names that a finding quotes. */
+/** The maximum number of links or names that one finding quotes. */
 const MAX_QUOTED = 3
 
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/i

@@ -28,13 +28,13 @@ import {
 import type { EncodedText } from './text-body.ts'
 
 export type MessageInput = {
-  /** Without angle brackets. */
+  /** The message id without angle brackets. */
   messageId: string
   /** Epoch milliseconds. */
   date: number
   from: Mailbox
   to: Mailbox
-  /** In place of `to`. */
+  /** The fields To and Cc that replace a To field with `to`. */
   recipientFields?: RecipientFields | undefined
   replyTo: Mailbox | null
   subject: string
@@ -52,19 +52,23 @@ export type MessageInput = {
  */
 export type MimeMessage = { octets: string; needsSmtputf8: boolean }
 
-/** Fields that only the writer sets; the API refuses them earlier. */
+/** Fields that only this writer sets; the API already refuses them. */
 const OWNED_FIELD = /^(?:date|from|to|mime-version|content-.*)$/i
 
-/** Fields that occur at most once (RFC 5322 section 3.6, RFC 2369, RFC 8058): the last one counts. */
+/**
+ * Fields that occur at most once (RFC 5322 section 3.6, RFC 2369, RFC 8058). Of several, only the
+ * last is written.
+ */
 const SINGLE_FIELD = /^(?:subject|sender|reply-to|message-id|in-reply-to|references|list-.*)$/i
 
 const ADDRESS_FIELD =
   /^(?:reply-to|sender|list-id|errors-to|disposition-notification-to|mail-followup-to|mail-reply-to)$/i
 
 /**
- * The same input gives the same octets. `memo`: of the messages before it.
- * @throws TypeError if a header value contains CR, LF or NUL; if an address, a date or a header name
- *   is malformed; if a header belongs to the writer; or if there is no body
+ * The same input gives the same octets. `memo`: the fields of the messages that were composed
+ * before.
+ * @throws TypeError if a header value contains CR, LF or NUL; if an address, a date or a header
+ * name is malformed; if a header belongs to the writer; or if there is no body
  */
 export function composeMessage(
   input: MessageInput,
@@ -111,7 +115,10 @@ function formatRecipients(name: string, value: string): string {
   return formatAddressField(name, value)
 }
 
-/** `replaced`: the names of the fields that occur at most once, in lower case. */
+/**
+ * `extras`: the headers to write. `replaced`: the lower-case names of those that occur at most
+ * once.
+ */
 function effectiveHeaders(headers: MessageInput['headers']) {
   const replaced = new Map<string, number>()
   let isRepeated = false
@@ -172,8 +179,8 @@ function composeBody({ html, text, attachments, messageId }: MessageInput): Mime
 type Places = Record<'related' | 'before' | 'after' | 'files', Attachment[]>
 
 /**
- * `before` and `after` the HTML. A reader shows the last alternative that it knows; AMP for Email
- * must not be the last.
+ * Sorts attachments by their place in the message; `before` and `after` mean the HTML part. Readers
+ * show the last alternative that they know, and AMP for Email must not be the last.
  */
 function placeAttachments(attachments: readonly Attachment[], hasHtml: boolean): Places {
   const places: Places = { related: [], before: [], after: [], files: [] }

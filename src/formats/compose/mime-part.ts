@@ -14,7 +14,9 @@ import { type EncodedText, encodeText } from './text-body.ts'
 /** A MIME entity (RFC 2045): its Content-* fields, each with its CRLF, and its encoded body. */
 export type MimePart = { fields: string; body: string }
 
-/** `alternative`: another form of the text (RFC 2046 section 5.1.4), such as a calendar. */
+/**
+ * `alternative`: the file is another form of the text (RFC 2046 section 5.1.4), such as a calendar.
+ */
 export type Disposition = 'attachment' | 'inline' | 'alternative'
 
 type AttachmentFacts = {
@@ -33,10 +35,12 @@ export type Attachment = AttachmentFacts & {
   sealed?: { fields: string; files: readonly AttachmentFacts[] }
 }
 
-/** Returns a new boundary each time; no boundary of a message is a prefix of another. */
+/**
+ * Returns a new boundary at each call; no boundary of a message is a prefix of another boundary.
+ */
 export type NextBoundary = () => string
 
-/** The body of a sealed message, as it is. */
+/** The body of a signed or encrypted message, unchanged. */
 export function sealedPart({ content }: Attachment, { fields }: { fields: string }): MimePart {
   return { fields, body: Buffer.from(content).toString('latin1') }
 }
@@ -98,7 +102,10 @@ export function attachmentPart(attachment: Attachment): MimePart {
   return { fields, body: message ?? encodeBase64Lines(attachment.content) }
 }
 
-/** The octets of an attached message that needs no encoding; undefined for all other files. */
+/**
+ * The octets of an attached message that can be sent without an encoding; undefined for all other
+ * files.
+ */
 function plainMessage({ content, contentType }: Attachment): string | undefined {
   if (parseContentType(contentType)?.type !== 'message/rfc822') return undefined
   const octets = Buffer.from(content).toString('latin1')

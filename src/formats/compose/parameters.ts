@@ -14,7 +14,10 @@ const MAX_PLAIN_LENGTH = 60
 const MEDIA_TYPE = /^[ \t]*([\w!#$&^.+-]{1,127}\/[\w!#$&^.+-]{1,127})[ \t]*(?=;|$)/
 const PARAMETER = /;[ \t]*([\w!#$&+.^`{|}~-]{1,40})=("(?:[^"\\]|\\.)*"|[^\s";]+)[ \t]*/suy
 
-/** `Name: value; a=b; …` and CRLF, folded before a parameter that does not fit its line. */
+/**
+ * Formats `Name: value; a=b; …` with a final CRLF, folded before each parameter that does not fit
+ * its line.
+ */
 export function formatParameterField(
   field: string,
   value: string,
@@ -30,20 +33,20 @@ export function formatParameterField(
   return `${formatted}\r\n`
 }
 
-/** One parameter as one or several pieces. */
+/** Formats one parameter; a long value takes several numbered pieces. */
 export function formatParameter(name: string, value: string): string[] {
   if (!isQuotable(value)) return formatExtended(name, value)
   return [/^[\w!#$&+.^`{|}~-]+$/.test(value) ? `${name}=${value}` : `${name}="${value}"`]
 }
 
-/** Like `formatParameter`, but always quoted, as mail programs write it. */
+/** Formats the filename like `formatParameter`, but always in quotes, as mail programs write it. */
 export function formatFilename(filename: string): string[] {
   return isQuotable(filename) ? [`filename="${filename}"`] : formatExtended('filename', filename)
 }
 
 /**
- * The filename as `name` of Content-Type, in encoded words. RFC 2047 section 5 forbids this, but
- * readers that do not know RFC 2231 depend on it.
+ * The parameter `name` of Content-Type: the filename in encoded words. RFC 2047 section 5 forbids
+ * this, but readers that do not know RFC 2231 depend on it.
  */
 export function formatLegacyName(filename: string): string {
   if (isQuotable(filename)) return `name="${filename}"`
@@ -52,8 +55,9 @@ export function formatLegacyName(filename: string): string {
 }
 
 /**
- * Parses a media type given by a caller; undefined without a valid `type/subtype`. Parameters are
- * read up to the first malformed one; names are in lower case, and the first of a name counts.
+ * Parses a media type that a caller gave; undefined without a valid `type/subtype`. Parameters are
+ * read up to the first malformed one. Names are in lower case; of repeated parameters the first
+ * counts.
  */
 export function parseContentType(value: string): ContentType | undefined {
   if (value.length > MAX_HEADER_BYTES) return undefined
@@ -73,7 +77,7 @@ function isQuotable(value: string): boolean {
   return value.length <= MAX_PLAIN_LENGTH && !/["\\\t]/.test(value) && !needsEncodedWords(value)
 }
 
-/** RFC 2231 sections 3 and 4; no piece splits a character. */
+/** Formats a value as RFC 2231 pieces (sections 3 and 4); no piece splits a character. */
 function formatExtended(name: string, value: string): string[] {
   const limits = { first: PIECE_WIDTH - "UTF-8''".length, rest: PIECE_WIDTH, cost: percentCost }
   const pieces = splitByCost(value.toWellFormed(), limits).map(percentEncode)

@@ -1,4 +1,4 @@
-/** A message exceeds the quick limits and must be composed on a composing thread. */
+/** The error of a message that exceeds the quick limits: a composing thread must compose it. */
 export class QuickLimitError extends Error {
   override readonly name = 'QuickLimitError'
 

@@ -12,7 +12,7 @@ const ESCAPE_LENGTH = 3
 
 const EQUALS = 0x3d
 
-/** Matches what is escaped: blanks only at the end of a line. */
+/** Matches characters that must be escaped; a blank must be escaped only at the end of a line. */
 const SPECIAL = /[^\t\r\n -<>-~]|[\t ](?![\t -\uffff])/g
 
 const ESCAPES = Array.from({ length: 256 }, (_, octet) => {
@@ -30,7 +30,7 @@ export function encodeQuotedPrintable(text: string): string {
 /** The first step: escapes octets and converts line breaks, without breaking lines. */
 export function escapeOctets(source: string): string {
   const text = toCrlf(source)
-  /** Buffers, so that the many string pieces of a block can be freed before the next one. */
+  /** The finished blocks. As Buffers they let go of the many string pieces they were built from. */
   const blocks: Buffer[] = []
   let escaped = ''
   let isWide = false
@@ -51,12 +51,16 @@ export function escapeOctets(source: string): string {
       blockAt = at
     }
   }
-  // A slice of a UTF-16 string is UTF-16 and would turn every string built from it into UTF-16.
+  // The result must not be a slice of a UTF-16 string: every string built from it would be UTF-16
+  // too.
   if (blocks.length === 0 && !isWide) return escaped
   return Buffer.concat([...blocks, Buffer.from(escaped, 'latin1')]).toString('latin1')
 }
 
-/** The second step: breaks lines of more than 75 columns, including the one after the last CRLF. */
+/**
+ * The second step: breaks every line of more than 75 columns. The text after the last CRLF is a
+ * line, too.
+ */
 export function breakLines(escaped: string): string {
   let broken = ''
   let copied = 0
@@ -74,13 +78,13 @@ export function breakLines(escaped: string): string {
   return copied === 0 ? escaped : broken + escaped.slice(copied)
 }
 
-/** The offset of the first character from `from` on that is escaped. */
+/** The offset of the first character that must be escaped, from `from` on. */
 function findSpecial(text: string, from: number): number {
   SPECIAL.lastIndex = from
   return SPECIAL.test(text) ? SPECIAL.lastIndex - 1 : text.length
 }
 
-/** The octets of the character at `at`. */
+/** Returns the escaped UTF-8 octets of the character at `at`. */
 function escapeCharacter(code: number, text: string, at: number): string {
   if (code < 0x80) return octet(code)
   if (code < 0x800) return `${octet(0xc0 | (code >> 6))}${tail(code)}`
@@ -102,7 +106,7 @@ function tail(bits: number): string {
   return octet(0x80 | (bits & 0x3f))
 }
 
-/** The last offset up to `at` that is not inside a character. */
+/** Returns the last offset up to `at` that does not split a character. */
 function breakBefore(escaped: string, at: number): number {
   let place = at
   if (escaped.charCodeAt(place - 1) === EQUALS) place -= 1

@@ -32,7 +32,7 @@ const PREFIXES = [
   'resend-',
 ]
 
-/** The fields that may be sent to a smarthost, in their order. */
+/** Returns the fields that may be sent to a smarthost, in the given order. */
 export function removeSmarthostHeaders(
   headers: Readonly<Record<string, string>>,
 ): Readonly<Record<string, string>> {

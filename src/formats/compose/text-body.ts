@@ -13,7 +13,10 @@ export type EncodedText = {
 }
 
 export const MAX_PLAIN_LINE_LENGTH = 78
-/** Only longer texts use base64 because of escaped ASCII; shorter ones stay readable. */
+/**
+ * Only a text longer than this becomes base64 because of many escaped ASCII characters; a shorter
+ * text stays readable in quoted-printable.
+ */
 const LONG_TEXT_LENGTH = 1_000_000
 const CR = 0x0d
 const LF = 0x0a
@@ -33,8 +36,10 @@ export function encodeText(text: string): EncodedText {
   return { transferEncoding: 'quoted-printable', body: encodeQuotedPrintable(text) }
 }
 
-/** Whether all lines are printable ASCII, have at most 78 columns (RFC 5322 section 2.1.1) and do
- * not end in white space. */
+/**
+ * Whether each line is printable ASCII, has at most 78 columns (RFC 5322 section 2.1.1) and does
+ * not end in white space.
+ */
 function hasPlainLines(text: string): boolean {
   let column = 0
   let last = LF
@@ -53,7 +58,7 @@ function hasPlainLines(text: string): boolean {
   return last !== SPACE && last !== TAB && isUntouchable(text)
 }
 
-/** Whether no line would be escaped in an mbox file or could be a boundary. */
+/** Whether no line begins with `From `, which mbox files escape, and no boundary could begin. */
 function isUntouchable(text: string): boolean {
   return !/(?:^|[\r\n])From /.test(text) && !text.includes('--=_')
 }

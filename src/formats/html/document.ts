@@ -6,14 +6,17 @@
 import { escapeHtml } from '../template/characters.ts'
 import { eachTag, readAttributes, readMarkup, type Tag } from './tag.ts'
 
-/** Elements of simple text; any other element means that the body has its own layout. */
+/** Elements of simple text. Any other element shows that the body has its own layout. */
 const PLAIN_ELEMENTS = new Set([
   ...['a', 'abbr', 'b', 'blockquote', 'br', 'cite', 'code', 'del', 'em', 'figcaption', 'figure'],
   ...['h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'hr', 'i', 'img', 'ins', 'kbd', 'li', 'mark', 'ol', 'p'],
   ...['pre', 'q', 's', 'small', 'span', 'strike', 'strong', 'sub', 'sup', 'time', 'u', 'ul', 'wbr'],
 ])
 
-/** A body of Markdown begins with this comment if it has tables: they are text, and no layout. */
+/**
+ * The comment at the beginning of a body made from Markdown with tables. It says that the tables
+ * are part of the text and not a layout.
+ */
 export const TABLES_OF_TEXT = '<!-- tables of text -->'
 
 const TABLE_ELEMENTS = new Set(['table', 'thead', 'tbody', 'tr', 'th', 'td'])
@@ -21,7 +24,7 @@ const NONE: ReadonlySet<string> = new Set()
 
 const CUSTOM_ATTRIBUTE = /^(?:id|class|role|data-.*|aria-.*|on.*)$/
 
-/** Without runs of blanks, so that the body is in DKIM's canonical form. */
+/** The style sheet has no runs of blanks, so that the body is in DKIM's canonical form. */
 const STYLE_SHEET = `
 body { margin: 0; padding: 0; background: #ffffff; color: #1f2328; -webkit-text-size-adjust: 100%;
 font: 16px/1.6 system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif; }
@@ -75,7 +78,10 @@ ${html}
 `
 }
 
-/** Inserts `addition` at the end of the readable document: before the last closing body tag, if any. */
+/**
+ * Inserts `addition` at the end of the visible document: before the last closing body tag, if there
+ * is one.
+ */
 export function appendToBody(html: string, addition: string): string {
   const at = endOfBody(html)
   return html.slice(0, at) + addition + html.slice(at)
@@ -85,7 +91,10 @@ function endOfBody(html: string): number {
   return eachTagOfBody(html, () => undefined)
 }
 
-/** Visits each tag, as `eachTag` does. Returns the offset for `appendToBody`. */
+/**
+ * Visits each tag, as `eachTag` does. Returns where the body ends: the offset of the last closing
+ * body tag, or the end of the visible document.
+ */
 export function eachTagOfBody(html: string, visit: (tag: Tag) => void): number {
   let bodyEnd: number | undefined
   const end = eachTag(html, (tag) => {
@@ -112,7 +121,7 @@ function isCustomTag(html: string, tag: Tag, allowed: ReadonlySet<string>): bool
   if (!PLAIN_ELEMENTS.has(tag.name) && !allowed.has(tag.name)) return true
   if (tag.isClosing || tag.end - tag.attributesAt <= 1) return false
   const names = [...readAttributes(html, tag).keys()]
-  // Tables of Markdown have no attribute but the alignment of their columns.
+  // A table of Markdown has no attribute except the alignment of its columns.
   if (allowed.has(tag.name)) return names.some((name) => name !== 'align')
   return names.some((name) => CUSTOM_ATTRIBUTE.test(name))
 }

@@ -3,7 +3,7 @@
  * `&euro;`), which are those that occur in mail. Names that only HTML 5 defines stay unchanged.
  */
 
-/** Names of U+00A0 to U+00FF, in order. */
+/** The names of the characters U+00A0 to U+00FF, in order. */
 const LATIN1_NAMES =
   'nbsp iexcl cent pound curren yen brvbar sect uml copy ordf laquo not shy reg macr deg plusmn ' +
   'sup2 sup3 acute micro para middot cedil sup1 ordm raquo frac14 frac12 frac34 iquest Agrave ' +
@@ -13,13 +13,16 @@ const LATIN1_NAMES =
   'iacute icirc iuml eth ntilde ograve oacute ocirc otilde ouml divide oslash ugrave uacute ucirc ' +
   'uuml yacute thorn yuml'
 
-/** Names of U+0391 to U+03C9, in order; `-` is a gap. */
+/**
+ * The names of the characters U+0391 to U+03C9, in order; `-` stands for a character without a
+ * name.
+ */
 const GREEK_NAMES =
   'Alpha Beta Gamma Delta Epsilon Zeta Eta Theta Iota Kappa Lambda Mu Nu Xi Omicron Pi Rho - ' +
   'Sigma Tau Upsilon Phi Chi Psi Omega - - - - - - - alpha beta gamma delta epsilon zeta eta ' +
   'theta iota kappa lambda mu nu xi omicron pi rho sigmaf sigma tau upsilon phi chi psi omega'
 
-/** Name and code point, hexadecimal. */
+/** Pairs of a name and its code point in hexadecimal. */
 const OTHER_NAMES =
   'amp 26 lt 3c gt 3e quot 22 apos 27 OElig 152 oelig 153 Scaron 160 scaron 161 Yuml 178 fnof 192 ' +
   'circ 2c6 tilde 2dc thetasym 3d1 upsih 3d2 piv 3d6 ensp 2002 emsp 2003 thinsp 2009 zwnj 200c ' +
@@ -62,8 +65,10 @@ export function decodeEntities(text: string): string {
   return decoded + text.slice(copied)
 }
 
-/** A name without its semicolon counts only if it is one of the oldest, as in `&copy 2026`, and no
- * `=` follows, as in `?a=1&copy=2`. */
+/**
+ * Decodes one reference. A name without its semicolon counts only if it is one of the oldest, as in
+ * `&copy 2026`, and no `=` follows it, as in `?a=1&copy=2`.
+ */
 function decodeReference(reference: string, next: string | undefined): string | undefined {
   if (reference.startsWith('#')) return decodeNumber(reference)
   const char = NAMES.get(reference)
@@ -71,7 +76,7 @@ function decodeReference(reference: string, next: string | undefined): string | 
   return char <= '\xff' && reference !== 'apos' && next !== '=' ? char : undefined
 }
 
-/** The offset after at most ten letters, digits and number signs. */
+/** The offset after a run of at most ten letters, digits and number signs. */
 function referenceEnd(text: string, from: number): number {
   const limit = Math.min(text.length, from + MAX_REFERENCE_LENGTH - 2)
   let at = from

@@ -12,16 +12,22 @@ export type Footer = {
   projectName: string
   /** The page where the contact unsubscribes. */
   url: string
-  /** One line; null without one. */
+  /** The postal address of the project on one line; null if it has none. */
   postalAddress: string | null
 }
 
-/** The properties that footers with different values may share. */
+/**
+ * The properties of a footer that shape its text. Footers with equal properties differ only in
+ * their values.
+ */
 export type FooterKind = Pick<Footer, 'language'> & { hasPostalAddress: boolean }
 
-/** Same width and margins as the body text of `document.ts`. */
+/** The width and margins of the footer, the same as those of the body text of `document.ts`. */
 const BOX_STYLE = 'box-sizing: border-box; max-width: 600px; margin: 24px auto 0; padding: 0 16px'
-/** The rule above the text is as wide as the text, because the margins belong to the box. */
+/**
+ * The horizontal line above the text is as wide as the text, because the margins belong to the box
+ * around it.
+ */
 const TEXT_STYLE =
   'padding: 16px 0; border-top: 1px solid #d0d7de; ' +
   'font: 13px/1.5 system-ui, -apple-system, Roboto, Arial, sans-serif; color: #57606a; ' +

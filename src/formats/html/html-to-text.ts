@@ -9,7 +9,7 @@ import { createTextBuilder, type TextBuilder } from '../text-builder.ts'
 import { decodeEntities, MAX_REFERENCE_LENGTH } from './entities.ts'
 import { afterTag, isRawElement, readAttributes, readMarkup, type Tag } from './tag.ts'
 
-/** Elements on lines of their own; 2: with an empty line before and after. */
+/** Elements that begin and end a line: 1 without, 2 with an empty line before and after. */
 const BLOCK_ELEMENTS = new Map<string, 1 | 2>([
   ...names('p h1 h2 h3 h4 h5 h6 ul ol dl table blockquote pre figure', 2),
   ...names('address article aside body caption center dd details div dt fieldset', 1),
@@ -20,19 +20,24 @@ const BLOCK_ELEMENTS = new Map<string, 1 | 2>([
 /** Invisible characters: soft hyphen, combining grapheme joiner, zero-width space, BOM. */
 const INVISIBLE = /\xad|\u034f|\u200b|\ufeff/g
 
-/** Text with white space to collapse or invisible characters to remove. */
+/**
+ * Matches text that must be normalised: it has white space to collapse or invisible characters to
+ * remove.
+ */
 const NEEDS_NORMALISING = /\s\s|[^\S ]|\xad|\u034f|\u200b/
 
-/** Characters of a text between two tags that are read at a time. */
+/** Characters of one piece: a text between two tags is read in pieces. */
 const PIECE_LENGTH = 32_768
-/** Characters of a link's words that are kept for the comparison with its address. */
+/** Characters of a link's words that are kept for a comparison with the link's address. */
 const MAX_LINK_TEXT_LENGTH = 65_536
 
-/** Deeper lists and quotations are not indented further. */
+/** Lists and quotations that are nested more deeply than this are not indented further. */
 const MAX_INDENT_DEPTH = 8
 
 type List = { isOrdered: boolean; count: number }
-/** `address`: as shown in the text; `text`: the link's words, concatenated. */
+/**
+ * `address`: the address in the form that the text shows; `text`: the link's words, concatenated.
+ */
 export type Link = { address: string; text: string }
 
 type ConversionState = {
@@ -43,7 +48,7 @@ type ConversionState = {
   hasSpace: boolean
   /** Marker of a list item, written at the beginning of the next line. */
   marker: string
-  /** Written before the next cell if it begins on the same line. */
+  /** The separator to write before the next cell of a row, if the cell begins on the same line. */
   separator: string
   lists: List[]
   quotes: number
@@ -52,7 +57,10 @@ type ConversionState = {
   links: Link[] | undefined
 }
 
-/** The text of an HTML document. Adds the links that have an address to show to `links`, in order. */
+/**
+ * Converts an HTML document to text. Appends to `links`, in order, the links whose address the text
+ * could show.
+ */
 export function htmlToText(html: string, links?: Link[]): string {
   const state = startState(html, links)
   let at = 0
@@ -80,7 +88,7 @@ function addPieces(state: ConversionState, from: number, to: number): void {
   addText(state, decodeEntities(html.slice(at, to)))
 }
 
-/** `at`, or slightly less if `at` is inside a character reference or a line end. */
+/** Returns `at`, or slightly less if `at` is inside a character reference or a line end. */
 function pieceEnd(html: string, at: number): number {
   const reference = html.slice(at - MAX_REFERENCE_LENGTH, at).lastIndexOf('&')
   if (reference !== -1) return at - MAX_REFERENCE_LENGTH + reference
@@ -93,7 +101,7 @@ function startState(html: string, links: Link[] | undefined): ConversionState {
   return { html, written: createTextBuilder(), ...line, ...open, links }
 }
 
-/** Returns the offset at which reading continues. */
+/** Handles one tag. Returns the offset at which reading continues. */
 function readTag(state: ConversionState, tag: Tag): number {
   const { name, isClosing } = tag
   if (isRawElement(name)) return afterTag(state.html, tag)

@@ -7,10 +7,13 @@ import { hash } from 'node:crypto'
 import { decodeEntities, MAX_REFERENCE_LENGTH } from './entities.ts'
 import { type AttributePlace, eachTag, findAttribute, type Tag } from './tag.ts'
 
-/** Link -> number. */
+/** The URL of a link -> its number. */
 export type LinkNumbers = ReadonlyMap<string, number>
 
-/** Characters of a body that are scanned for links: a few milliseconds. Later links have no number. */
+/**
+ * Characters of a body that are scanned for links in a few milliseconds. Links after them have no
+ * number.
+ */
 export const MAX_LINK_SCAN_LENGTH = 512 * 1024
 
 const CONTROL_OR_SPACE = /[\0- ]/
@@ -22,14 +25,14 @@ export function linkNumber(url: string): number {
 }
 
 /**
- * The distinct http and https links in the first 512 Ki characters of a content's HTML, in order, as
- * `readLink` reads them, without links that contain template syntax. Empty if a NUL is among the
- * characters. Linear time.
+ * The distinct http and https links in the first 512 Ki characters of a content's HTML, in order,
+ * in the form that `readLink` returns. Links with template syntax are left out. Empty if those
+ * characters contain a NUL. Linear time.
  */
 export function listLinks(body: string): string[] {
   const links = new Set<string>()
   const html = body.slice(0, MAX_LINK_SCAN_LENGTH)
-  // A database may cut a text at NUL, and then a link after it would not be found again.
+  // A database may cut the text at the NUL, and would then not find the links after it again.
   if (html.includes('\0')) return []
   for (const { value } of findHrefs(html)) {
     const link = /\{[{%]/.test(value) ? undefined : readLink(value)
@@ -38,7 +41,7 @@ export function listLinks(body: string): string[] {
   return [...links]
 }
 
-/** The numbers of a content's links; links whose numbers collide have none. */
+/** Numbers the links of a content; links whose numbers collide are left out. */
 export function numberLinks(body: string): LinkNumbers {
   const byNumber = new Map<number, string[]>()
   for (const link of listLinks(body)) {
@@ -51,7 +54,7 @@ export function numberLinks(body: string): LinkNumbers {
   return new Map(pairs.filter((pair) => pair !== undefined))
 }
 
-/** The places of all link addresses of any scheme, in order. */
+/** The places of the addresses of all links, of any scheme, in order. */
 export function findHrefs(html: string): AttributePlace[] {
   const places: AttributePlace[] = []
   if (!/href/i.test(html)) return places
@@ -62,20 +65,25 @@ export function findHrefs(html: string): AttributePlace[] {
   return places
 }
 
-/** The place of the tag's link address; undefined if it is no link. */
+/** The place of the tag's link address; undefined if the tag is no link. */
 export function hrefOf(html: string, tag: Tag): AttributePlace | undefined {
   const isLink = !tag.isClosing && (tag.name === 'a' || tag.name === 'area')
   return isLink ? findAttribute(html, tag, 'href') : undefined
 }
 
-/** The link of an attribute as a browser reads it; undefined unless it is http or https. */
+/**
+ * Returns the link in an attribute's value as a browser reads it; undefined unless it is http or
+ * https.
+ */
 export function readLink(value: string): string | undefined {
   if (value.includes('&') && hasUnknownReference(value)) return undefined
   const link = trimAddress(decodeEntities(value))
   return /^https?:\/\//i.test(link) && URL.canParse(link) ? link : undefined
 }
 
-/** Whether a browser might decode a reference that `decodeEntities` does not. */
+/**
+ * Whether the value may contain a reference that a browser decodes and `decodeEntities` does not.
+ */
 function hasUnknownReference(value: string): boolean {
   const found = value.match(REFERENCE) ?? []
   return found.some((text) => {

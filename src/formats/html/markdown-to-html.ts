@@ -1,9 +1,9 @@
 /**
- * Turns Markdown (GitHub's, with the HTML in it) to HTML. The text is a template, whose markers
- * come out as they were written, wherever they stand. A line of tags alone is no paragraph and ends
- * the one before it, so that an element which begins in it encloses whole blocks.
- *
- * A hostile text takes up to two seconds (`BoundedLexer`), so call this on threads that may be ended.
+ * Converts Markdown (GitHub's, with the HTML in it) to HTML. The text is a template: its markers
+ * appear in the HTML exactly as they were written. A line that consists of template tags only is no
+ * paragraph and ends the paragraph before it, so that a tag pair on such lines can enclose whole
+ * blocks. A hostile text takes up to two seconds (`BoundedLexer`), so call this on a thread that
+ * may be ended.
  */
 import { hash } from 'node:crypto'
 import {
@@ -17,17 +17,31 @@ import {
 import { MAX_MARKERS, MAX_TEMPLATE_LENGTH } from '../template/limits.ts'
 import { type Marker, scanMarkers } from '../template/markers.ts'
 
-/** A row has as many cells as the first one, however short it is. */
+/**
+ * A larger table is not parsed: every row gets as many cells as the first row, however short it is.
+ */
 const MAX_TABLE_CELLS = 20_000
-/** Stands for a marker: a word, which no rule of Markdown changes. `t`: a tag in a line of tags. */
+/**
+ * The word that replaces a template marker, because no rule of Markdown changes a word. `t`: a tag
+ * in a line of tags; `n`: any other marker.
+ */
 const WORD = /pbx([0-9a-f]{16})[nt](\d{5})z/g
-/** The comment in which the words of a line of tags stand. In code it is escaped. */
+/**
+ * The beginning of the comment that hides the words of a line of tags. In code blocks the comment
+ * is escaped.
+ */
 const COMMENT_START = /(?:<|&lt;)!--(?=pbx[0-9a-f]{16}t)/g
 const COMMENT_END = /(pbx[0-9a-f]{16}t\d{5}z)--(?:>|&gt;)/g
-/** A link without brackets; the library shortens it from its end in steps that each read all of it. */
+/**
+ * The longest link without brackets. The library shortens such a link from its end in steps, and
+ * each step reads the whole link.
+ */
 const MAX_BARE_LINK = 4_096
 const BARE_LINK = new RegExp(`^[^\\s<]{0,${MAX_BARE_LINK}}`)
-/** The first rules of every block and of every part of a line: they count steps and leave the work to the library. */
+/**
+ * The rules that the library tries first for every block and every part of a line. They count
+ * steps, and return false so that the library's own rule runs.
+ */
 const COUNTING_RULES: TokenizerObject = {
   space(source) {
     spend(this.lexer, source.length)
@@ -48,10 +62,12 @@ const marked = new Marked({
 })
 const MAX_CPU_MS = 2_000
 const STEPS_PER_READING = 1_000_000
-/** The steps of one rule, even on a short text. */
+/** The steps that one rule counts at least, even on a short text. */
 const LEAST_STEPS = 100
 
-/** Null if the text takes too much time, or its HTML is longer than a template may be. */
+/**
+ * Null if the text takes too much processor time, or if its HTML is longer than a template may be.
+ */
 export function markdownToHtml(source: string, { maxCpuMs = MAX_CPU_MS } = {}): string | null {
   const markers = scanMarkers(source, MAX_MARKERS)
   const key = hash('sha256', source, 'hex').slice(0, 16)
@@ -70,7 +86,7 @@ function parse(text: string, maxCpuMs: number): string | null {
     return marked.parser(new BoundedLexer(marked.defaults, maxCpuMs).lex(text))
   } catch (error) {
     if (error instanceof TooMuchTimeError) return null
-    // Blocks within blocks were too deep for the stack.
+    // The blocks are nested too deeply for the stack.
     return null
   }
 }
@@ -89,14 +105,18 @@ function hideMarkers(source: string, markers: readonly Marker[], key: string): s
   return text + source.slice(copied)
 }
 
-/** `before`: the text between a marker and the marker before it. */
+/**
+ * Whether a marker is the first text of its line. `before`: the text between the previous marker
+ * and this one.
+ */
 function beginsLine(before: string, index: number): boolean {
   const lineEnd = before.lastIndexOf('\n')
   return (lineEnd !== -1 || index === 0) && isBlank(before.slice(lineEnd + 1))
 }
 
 /**
- * Counts the tags from this marker to the end of the line; 0 if the line has anything else there.
+ * Counts the tags from the marker at `index` to the end of the line; 0 if the line contains
+ * anything else.
  */
 function countTagsOfLine(source: string, markers: readonly Marker[], index: number): number {
   for (let at = index; at < markers.length; at += 1) {
@@ -122,7 +142,7 @@ function textOf(source: string, { begin, end }: Marker): string {
   return source.slice(begin, end)
 }
 
-/** `source`: from the first row on. */
+/** Whether a table is too large to parse. `source`: the text from the first row of the table on. */
 function isLargeTable(source: string): boolean {
   if (!isTable(source)) return false
   const header = source.slice(0, source.indexOf('\n')).trim()
@@ -136,7 +156,7 @@ function isLargeTable(source: string): boolean {
   return rows > maxRows
 }
 
-/** Whether the second row is one of dashes, and not the line below a heading. */
+/** Whether the second line is the row of dashes of a table, and not the line below a heading. */
 function isTable(source: string): boolean {
   const begin = source.indexOf('\n') + 1
   const end = source.indexOf('\n', begin)
@@ -150,17 +170,18 @@ function countOf(text: string, character: string): number {
   return count
 }
 
-/** The lexer has used its processor time. */
+/** The lexer has used up its processor time. */
 class TooMuchTimeError extends Error {}
 
 /**
- * The lexer of `marked` with a limit to its processor time. Each rule may look at all of the remaining
- * text, so hostile texts take time by the square of their length, or by their depth; they are refused.
- * Ordinary Markdown of 250 KB stays far below the limit, with or without blank lines. Only 250 KB of
- * quotes that go on in short lines without their sign (`> a`, then `b`) come near the limit.
+ * The lexer of `marked` with a limit on its processor time. Each rule may look at all of the
+ * remaining text, so the time of a hostile text grows with the square of its length, or with its
+ * depth; such texts are refused. Ordinary Markdown of 250 KB stays far below the limit, with or
+ * without blank lines. Among ordinary texts, only 250 KB of quotes whose lines continue without a
+ * sign (`> a`, then `b`) come near the limit.
  *
- * Each character that a rule may look at counts as a step, and the clock is read after many steps. Most
- * rules look at few of these characters, so steps do not measure the cost of a text.
+ * Each character that a rule may look at counts as a step, and the clock is read after many steps.
+ * Most rules look at few of these characters, so steps do not measure the cost of a text.
  */
 class BoundedLexer extends Lexer {
   readonly #began = process.threadCpuUsage()
@@ -181,7 +202,7 @@ class BoundedLexer extends Lexer {
   override blockTokens(source: string, tokens?: Token[], isClipped?: boolean): Token[]
   override blockTokens(source: string, tokens?: TokensList, isClipped?: boolean): TokensList
   override blockTokens(source: string, tokens?: Token[], isClipped?: boolean): Token[] {
-    // Between two calls, the rule of quotes may read all of the remaining text.
+    // The rule for quotes may read all of the remaining text between two calls of `spend`.
     this.#check()
     return super.blockTokens(source, tokens, isClipped)
   }

@@ -1,9 +1,9 @@
 /**
- * Tags of an HTML document as a browser tokenises them (WHATWG HTML, section 13.2.5), without a tree
- * and without errors. Every function takes linear time.
+ * Reads the tags of an HTML document as a browser does (WHATWG HTML, section 13.2.5), without
+ * building a tree. No input is an error. Every function takes linear time.
  */
 
-/** `at`: offset of its `<`; `end`: offset after its `>`; `name` is in lower case. */
+/** `at`: the offset of the tag's `<`; `end`: the offset after its `>`; `name`: in lower case. */
 export type Tag = {
   name: string
   isClosing: boolean
@@ -24,7 +24,7 @@ const ATTRIBUTE =
   /[\t\n\f\r /]*([^\t\n\f\r />][^\t\n\f\r />=]*)(?:[\t\n\f\r ]*=[\t\n\f\r ]*(?:"([^"]*)"|'([^']*)'|([^\t\n\f\r >]*)))?/y
 const COMMENT_END = /--!?>/g
 
-/** Elements whose content is neither markup nor text to read. */
+/** Raw elements: their content is neither markup nor text for readers. */
 const RAW_TEXT_ELEMENTS = new Set([
   'script',
   'style',
@@ -35,7 +35,10 @@ const RAW_TEXT_ELEMENTS = new Set([
   'noframes',
 ])
 
-/** A value as written; `from` and `to` are the offsets of the value with its quotes. */
+/**
+ * `value`: the value of an attribute, undecoded; `from` and `to`: the offsets of the value with its
+ * quotes.
+ */
 export type AttributePlace = { from: number; to: number; value: string }
 
 /**
@@ -85,8 +88,9 @@ export function findAttribute(html: string, tag: Tag, wanted: string): Attribute
 }
 
 /**
- * Visits each tag in order, except in comments and in the content of raw elements. Returns the offset
- * at which the visible document ends: before unclosed markup, which hides the rest.
+ * Visits each tag in order, except in comments and in the content of raw elements. Returns the
+ * offset at which the visible document ends: before an unclosed tag or comment, which hides the
+ * rest.
  */
 export function eachTag(html: string, visit: (tag: Tag) => void): number {
   let at = html.indexOf('<')
@@ -105,12 +109,14 @@ export function isRawElement(name: string): boolean {
   return RAW_TEXT_ELEMENTS.has(name)
 }
 
-/** The offset at which reading continues: after the tag, and after the content of a raw element. */
+/**
+ * The offset at which reading continues: after the tag, and for a raw element after its content.
+ */
 export function afterTag(html: string, { name, isClosing, end }: Tag): number {
   return RAW_TEXT_ELEMENTS.has(name) && !isClosing ? findClosingTag(html, name, end) : end
 }
 
-/** The offset of the tag that closes a raw element (`style`, `script`). */
+/** The offset of the tag that closes the raw element (`style`, `script`). */
 function findClosingTag(html: string, name: string, from: number): number {
   const close = new RegExp(`</${name}(?=[\\t\\n\\f\\r />])`, 'gi')
   close.lastIndex = from
@@ -125,7 +131,7 @@ function nameEnd(html: string, from: number): number {
   return html.length
 }
 
-/** Whether markup that reaches to the end of the document is unclosed. */
+/** Whether markup that reaches the end of the document was never closed. */
 function isOpen(html: string, at: number, markup: Tag | number | undefined): boolean {
   if (markup === undefined) return false
   if (typeof markup === 'object') return RAW_TEXT_ELEMENTS.has(markup.name) && !markup.isClosing
@@ -133,7 +139,7 @@ function isOpen(html: string, at: number, markup: Tag | number | undefined): boo
   return /^<\/?[a-zA-Z]/.test(html.slice(at, at + 3)) || !html.endsWith('>')
 }
 
-/** Names are nearly always in lower case and then are not copied. */
+/** Lower-cases a name, without a copy in the usual case that it is lower case already. */
 function lowerCase(name: string): string {
   return /[^a-z\d]/.test(name) ? name.toLowerCase() : name
 }
@@ -143,7 +149,10 @@ function isLetter(code: number): boolean {
   return lower >= 0x61 && lower <= 0x7a
 }
 
-/** Quotes count only at the beginning of a value, so not in `<p don't>` or `<p a=b="c>`. */
+/**
+ * The offset after the tag's `>`. A quote counts only at the beginning of a value, so not in `<p
+ * don't>` or `<p a=b="c>`.
+ */
 function tagEnd(html: string, from: number): number {
   let at = from
   while (at < html.length) {
@@ -161,7 +170,7 @@ function tagEnd(html: string, from: number): number {
   return -1
 }
 
-/** The name of an attribute, which may begin with an equals sign. */
+/** The offset after the name of an attribute; a name may begin with an equals sign. */
 function skipName(html: string, from: number): number {
   let at = from + 1
   while (at < html.length) {
@@ -172,7 +181,7 @@ function skipName(html: string, from: number): number {
   return at
 }
 
-/** The offset after a value and its closing quote; -1 if the quote is not closed. */
+/** The offset after a value and its closing quote; -1 if the value has an opening quote only. */
 function valueEnd(html: string, from: number): number {
   const quote = html[from]
   if (quote === '"' || quote === "'") return html.indexOf(quote, from + 1) + 1 || -1
@@ -193,12 +202,15 @@ function skipBlanks(html: string, from: number): number {
   return at
 }
 
-/** Tab, line ends, form feed and space. */
+/** Whether the character is a tab, a line end, a form feed or a space. */
 function isBlank(code: number): boolean {
   return code <= SPACE && (code === SPACE || (code >= 0x09 && code <= 0x0d && code !== 0x0b))
 }
 
-/** The offset after a comment; undefined if it is not closed. `<!-->` and `<!--->` are complete. */
+/**
+ * The offset after a comment; undefined if the comment is not closed. `<!-->` and `<!--->` are
+ * complete comments.
+ */
 function afterComment(html: string, at: number): number | undefined {
   if (html.startsWith('>', at + 4)) return at + 5
   if (html.startsWith('->', at + 4)) return at + 6

@@ -25,10 +25,16 @@ export type TrackedEmail = { emailId: string; numbers: LinkNumbers }
 export type TrackedLink = number | string
 
 const MAX_TRACKED_LINK_LENGTH = 1_500
-/** UTF-8 octets: a longer link would exceed the maximum length of a token. */
+/**
+ * UTF-8 octets of the longest link that is tracked; a longer one would exceed the maximum length of
+ * a token.
+ */
 const MAX_TRACKED_LINK_OCTETS = 2_500
 
-/** Paths below the base URL that act for their contact or are tracked already. */
+/**
+ * Paths below the base URL whose links stay untracked: each link acts for one contact, or is
+ * tracked already.
+ */
 const UNTRACKED_PATHS = ['unsubscribe', 'subscribe', 'manage', 'contacts/public', 't']
 
 /** The document with tracked links and the pixel. */
@@ -65,7 +71,10 @@ export function trackDocument(html: string, tracker: Tracker, tracked: TrackedEm
   return counted + html.slice(copied)
 }
 
-/** Maps an attribute's value to its tracking URL; undefined if it stays unchanged. */
+/**
+ * Returns a function that maps an attribute's value to its tracking URL; undefined if the value
+ * stays unchanged.
+ */
 function createUrlReplacer(tracker: Tracker, { emailId, numbers }: TrackedEmail) {
   const known = new Map<string, string | undefined>()
   return (value: string): string | undefined => {
@@ -83,7 +92,8 @@ export function toTrackedLink(
   { baseUrl }: Pick<Tracker, 'baseUrl'>,
   numbers: LinkNumbers,
 ): TrackedLink | undefined {
-  // The beginning of the value shows most links to own pages, before the link is read.
+  // A quick test of the value's beginning finds most links to the hosted pages before the link is
+  // parsed.
   if (isOwnPage(value, baseUrl)) return undefined
   const link = readLink(value)
   if (link === undefined || isOwnPage(link, baseUrl)) return undefined

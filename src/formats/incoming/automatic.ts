@@ -1,7 +1,7 @@
 /**
- * Whether a machine sent a message, and how that shows: nothing may answer such mail (RFC 3834
- * section 2). Only marks that programs set count, because a person may write about any subject. In
- * a subject, only words count that automatic replies use and people do not.
+ * Finds out whether a machine sent a message, and by which sign: nothing may answer such mail (RFC
+ * 3834 section 2). Only signs that programs set count, because a person may write about any
+ * subject. In a subject, only those words count that automatic replies use and people do not.
  */
 import { decodeHeader } from '../parse/decode-text.ts'
 import type { Entity } from '../parse/entity.ts'
@@ -10,34 +10,36 @@ import { findAddress } from '../parse/find-address.ts'
 import type { Report } from '../report/read-report.ts'
 
 export type AutomaticReason =
-  /** A report about a delivery: RFC 3464, or prose. */
+  /** A report about a delivery: in the form of RFC 3464, or in prose. */
   | 'bounce'
-  /** RFC 5965. */
+  /** A feedback report (RFC 5965). */
   | 'complaint'
-  /** RFC 8098: the message was displayed or deleted. */
+  /** A disposition notification (RFC 8098): the message was displayed or deleted. */
   | 'read-receipt'
   /** Any other multipart/report (RFC 6522), and aggregate reports of DMARC (RFC 7489). */
   | 'report'
-  /** An absence notice or another answer of a program: RFC 3834, and fields of older responders. */
+  /**
+   * An absence notice or another answer of a program, by RFC 3834 or by fields of older responders.
+   */
   | 'auto-reply'
-  /** `Auto-Submitted` with any other value but `no`. */
+  /** The field `Auto-Submitted` has a value other than `no`, and the message is no reply. */
   | 'auto-submitted'
   /** The reply of a calendar to an invitation (RFC 6047, `method=REPLY`). */
   | 'calendar-reply'
-  /** A mailing list (RFC 2919, RFC 2369) or its digest. */
+  /** Mail of a mailing list (RFC 2919, RFC 2369), or a list's digest. */
   | 'list'
-  /** `Precedence` bulk, junk or list. */
+  /** The field `Precedence` says bulk, junk or list. */
   | 'precedence'
-  /** `X-Auto-Response-Suppress` forbids replies (MS-OXCMAIL 2.2.3.2.14). */
+  /** The field `X-Auto-Response-Suppress` forbids replies (MS-OXCMAIL 2.2.3.2.14). */
   | 'auto-response-suppress'
-  /** `X-Loop`: a program sets it to recognise its own mail. */
+  /** The field `X-Loop`, by which a program recognises its own mail. */
   | 'loop'
-  /** From a mail system. */
+  /** The From field names a mail system (`MAILER-DAEMON`). */
   | 'mail-system'
-  /** The SMTP session had the null reverse path, which no mail program uses. */
+  /** The SMTP session had the null reverse path, which mail programs of people never use. */
   | 'null-sender'
 
-/** Fields of responders; each means an automatic reply unless its value denies that. */
+/** Fields that responders add. Each shows an automatic reply unless its value denies that. */
 const REPLY_FIELDS = [
   'x-autoreply',
   'x-autorespond',
@@ -50,29 +52,31 @@ const REPLY_FIELDS = [
   'x-apple-action',
 ]
 
-/** RFC 5322 section 3.2.2, not nested. */
+/** Comments before a field's value (RFC 5322 section 3.2.2); nested comments are not matched. */
 const LEADING_COMMENTS = /^(?:\s|\([^()]*\))+/
 
 const LIST_FIELDS = ['list-id', 'list-post', 'list-unsubscribe', 'list-help', 'mailing-list']
 
-/** As common responders begin a subject: the words, then a colon, "from" or the end. */
+/**
+ * The words with which common responders begin a subject, followed by a colon, "from" or the end.
+ */
 const REPLY_SUBJECT =
   /^\[?(?:auto(?:matic|matische|matica|mática|matisk|matyczna)?[ .-]?(?:reply|response|replied|antwort|svar)|autoresponder|out[ -]of[ -](?:the[ -])?office(?: (?:auto-?reply|reply|message|notice|notification))?|abwesenheits(?:notiz|nachricht|meldung)|automatische (?:antwort|abwesenheit)|réponse automatique|message d'absence|risposta automatica|respuesta automática|resposta automática|automatisch antwoord|autosvar|автоответ|автоматический ответ|自动回复|自動回覆|自動応答|自動返信|자동 ?(?:응답|회신|답장)|otomatik yanıt|odpowiedź automatyczna|automatyczna odpowiedź|automatická odpověď|automaattinen vastaus|automatikus válasz|automatinis atsak\p{L}{0,9}|automātiskā atbilde|răspuns automat|αυτόματη απάντηση|автоматична відповідь|自动答复|自動答覆|自動回答|תשובה אוטומטית|رد تلقائي)\]?\s?(?:$|[:：-]|from\b)/iu
 
-/** RFC 7489 section 7.2.1.1. */
+/** The subject of an aggregate report of DMARC (RFC 7489 section 7.2.1.1). */
 const DMARC_SUBJECT = /^\s*report domain:\s*\S+\s+submitter:/i
 
 const MAIL_SYSTEM = /^<?(?:mailer-?daemon|mail-?daemon)(?:[+@>-]|$)/i
 
 type ReceivedEntities = {
-  /** The first is the message itself. */
+  /** All parts of the message; the first one is the message itself. */
   entities: readonly Entity[]
   /** The SMTP session had the null reverse path. */
   isNullSender: boolean
   report: Pick<Report, 'kind'>
 }
 
-/** Null for mail of a person, as far as the message shows. */
+/** The sign that a machine sent the message; null if the message shows none. */
 export function findAutomaticReason(received: ReceivedEntities): AutomaticReason | null {
   const { entities, isNullSender, report } = received
   const [root] = entities
@@ -84,7 +88,10 @@ export function findAutomaticReason(received: ReceivedEntities): AutomaticReason
   return isNullSender ? 'null-sender' : null
 }
 
-/** By the declared type: a part that has no parts counts as text for readers. */
+/**
+ * Recognises receipts, reports and digests. Looks at the declared type, because `type` of a
+ * multipart without parts is text.
+ */
 function ofReport({ contentType, fields }: Entity): AutomaticReason | undefined {
   if (/report-type\s{0,9}=\s{0,9}"?disposition-notification/i.test(contentType)) {
     return 'read-receipt'
@@ -94,13 +101,16 @@ function ofReport({ contentType, fields }: Entity): AutomaticReason | undefined 
   return /^\s*multipart\/digest\b/i.test(contentType) ? 'list' : undefined
 }
 
-/** The value without the comments before it, up to a parameter, a comment or a blank; in lower case. */
+/**
+ * The first word of a value in lower case: without comments before it, and up to a parameter,
+ * comment or blank.
+ */
 function firstWord(value: string): string {
   const text = value.replace(LEADING_COMMENTS, '').toLowerCase()
   return text.split(/[;(\s]/, 1)[0] ?? ''
 }
 
-/** `auto-replied` first, then other words, then those that deny. */
+/** Compares two words for sorting: `auto-replied` comes first, empty and `no` come last. */
 function byDenial(one: string, other: string): number {
   const rank = (word: string) => (word === 'auto-replied' ? 0 : ['', 'no'].includes(word) ? 2 : 1)
   return rank(one) - rank(other)
@@ -108,7 +118,7 @@ function byDenial(one: string, other: string): number {
 
 function ofFields(fields: readonly Field[]): AutomaticReason | undefined {
   const value = (name: string) => (findField(fields, name) ?? '').trim().toLowerCase()
-  // A message with several fields of a name is automatic if one of them says so.
+  // If a field is repeated, one value that says so makes the message automatic.
   const words = (name: string) => listFields(fields, name).map(firstWord)
   const submitted = words('auto-submitted').sort(byDenial)[0] ?? ''
   const precedences = words('precedence')
@@ -141,7 +151,10 @@ function subjectOf(fields: readonly Field[]): string {
     .trim()
 }
 
-/** Whether the message itself, and not one that it contains, is the reply of a calendar. */
+/**
+ * Whether the message itself is a calendar's reply; a calendar's reply inside another message does
+ * not count.
+ */
 function isCalendarReply({ type, contentType, level }: Entity): boolean {
   return (
     level === 0 &&

@@ -1,5 +1,6 @@
 /**
- * Reads the header fields that the processing of every incoming message needs. Bounded; never throws.
+ * Reads the header fields that the processing of every incoming message needs. Time and memory are
+ * bounded; nothing throws.
  */
 
 import { MAX_HEADER_BYTES, MAX_LINE_OCTETS } from '../limits.ts'
@@ -10,17 +11,20 @@ import { findField, listFields, readFields } from '../parse/fields.ts'
 import { isCertainlyAscii } from '../parse/seven-bit.ts'
 
 export type IncomingHeader = {
-  /** On one line, decoded. */
+  /** The decoded subject on one line. */
   subject: string
-  /** The whole From field, decoded; '' without one. */
+  /** The whole From field, decoded; '' if the message has none. */
   fromField: string
-  /** Without its angle brackets. */
+  /** The message id without its angle brackets. */
   messageId: string | null
-  /** Ids of messages that this one may reply to: In-Reply-To, then References from the last on. */
+  /**
+   * Ids of the messages that this message may answer: those of In-Reply-To, then those of
+   * References, the last one first.
+   */
   answers: string[]
   /** Auto-Submitted is present and not `no` (RFC 3834 section 5). */
   isAutoSubmitted: boolean
-  /** X-Pillarbox-Id, a field of mail that Pillarbox sends; unverified. */
+  /** The unverified value of X-Pillarbox-Id, a field of mail that Pillarbox sends. */
   ownToken: string | null
 }
 
@@ -55,12 +59,12 @@ function headerSection(raw: Buffer): string {
   return begin.slice(0, end).replace(/\r\n?/g, '\n')
 }
 
-/** Whether a value needs no decoding. */
+/** Whether the value has nothing to decode. */
 function isPlain(value: string): boolean {
   return isCertainlyAscii(value) && !value.includes('=?')
 }
 
-/** Message identifiers (RFC 5322 section 3.6.4), also without brackets. */
+/** Lists message identifiers (RFC 5322 section 3.6.4), also those without angle brackets. */
 function listIds(value: string): string[] {
   const bracketed = [...value.matchAll(/<\s{0,9}([^<>\s]{1,500})\s{0,9}>/g)].map(([, id]) => id)
   const ids = bracketed.length > 0 ? bracketed : value.split(/[\s,]+/)

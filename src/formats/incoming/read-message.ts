@@ -1,7 +1,7 @@
 /**
- * Reads sender, texts and attachments of a message to a mailbox with mailparser. Content that
- * exceeds the limits on header sections and parts is left out. Contents of attachments are not
- * returned, because the message itself is stored. `makeSafeHtml` sanitises its HTML.
+ * Reads sender, texts and attachments of a message to a mailbox, with mailparser. Content beyond
+ * the limits on header sections and parts is left out. The contents of attachments are not
+ * returned, because the message itself is stored. `makeSafeHtml` sanitises the HTML.
  */
 
 import sanitize, { type Attributes, type IOptions } from 'sanitize-html'
@@ -13,9 +13,9 @@ import { readEntities, readText } from '../parse/entity.ts'
 import { type ReadFile, type ReadMessage, readMessage } from '../reading/read-message.ts'
 import { boundedLine } from './header.ts'
 
-export type IncomingAttachment = {
+type IncomingAttachment = {
   filename: string | null
-  /** In lower case. */
+  /** The content type in lower case. */
   contentType: string
   sizeBytes: number
   contentId: string | null
@@ -26,26 +26,34 @@ export type IncomingMail = {
   /** The first valid mailbox of From; null without one. */
   from: { address: ParsedAddress; name: string | null } | null
   replyTo: ParsedAddress | null
-  /** Sanitised; null without an HTML part. */
+  /** The sanitised HTML; null if the message has no HTML part. */
   html: string | null
   text: string | null
   attachments: IncomingAttachment[]
   /** A limit was exceeded, and content was left out. */
   isPartial: boolean
-  /** What was lost, guessed or mended. */
+  /** Sentences on the parts of the message that were lost, guessed or mended. */
   warnings: string[]
 }
 
 const MAX_PARTS = 300
 const MAX_TEXT_LENGTH = 1_000_000
-/** Hardly any charset has characters of more octets. */
+/**
+ * Octets of a text that are decoded. Hardly any charset needs more than 4 octets for a character.
+ */
 const MAX_TEXT_BYTES = 4 * (MAX_TEXT_LENGTH + 1)
 const MAX_ATTACHMENTS = 100
 const MAX_NAME_LENGTH = 255
-/** Longer HTML is cut first: HTML of this length takes hundreds of milliseconds. */
+/**
+ * Longer HTML is cut before it is sanitised: HTML of this length already takes hundreds of
+ * milliseconds.
+ */
 const MAX_HTML_LENGTH = 1_000_000
 const MAX_HTML_DEPTH = 100
-/** The cost of unclosed elements is quadratic in their number. */
+/**
+ * Further tags are cut off, because the cost of unclosed elements grows with the square of their
+ * number.
+ */
 const MAX_TAGS = 25_000
 const SANITIZER_OPTIONS: IOptions = {
   allowedTags: [
@@ -86,7 +94,7 @@ const SANITIZER_OPTIONS: IOptions = {
   },
 }
 
-/** Never rejects, for any octets. */
+/** Reads the message. Never rejects, whatever the octets are. */
 export async function readIncoming(raw: Buffer): Promise<IncomingMail> {
   const limits = { maxParts: MAX_PARTS, maxTextBytes: MAX_TEXT_BYTES }
   const read = await readMessage(raw, { keepsFiles: false, ...limits })
@@ -116,14 +124,18 @@ export async function readIncoming(raw: Buffer): Promise<IncomingMail> {
 }
 
 /**
- * Null if the message has HTML and no plain text, or plain text for some of its HTML parts only.
+ * The plain text of the message. Null if the message has only HTML, or if an HTML part has no
+ * plain-text alternative.
  */
 function textOf({ html, text, isTextWhole }: ReadMessage): string | null {
   if (html !== '' && (!isTextWhole || text.trim() === '')) return null
   return text.slice(0, MAX_TEXT_LENGTH).trimEnd().toWellFormed()
 }
 
-/** Adds at least the first text of a message that has too many parts. */
+/**
+ * Adds the first text of a message that could not be read to its end, unless the message already
+ * has text.
+ */
 function withFirstText(mail: IncomingMail, raw: Buffer): IncomingMail {
   const first = readEntities(raw).find(({ type }) => /^text\/(?:plain|html)$/.test(type))
   const text = mail.text || (first === undefined ? null : readText(first).toWellFormed())
@@ -144,9 +156,10 @@ function toAttachment(file: ReadFile, damage: Damage): IncomingAttachment {
 }
 
 /**
- * Sanitises HTML of received mail for storage and display: keeps text, its structure, links and images
- * by URL. Removes scripts, styles, forms, frames, event handlers and data, and all URLs except
- * absolute http, https and mailto ones, so that none refers to the page that shows it.
+ * Sanitises the HTML of received mail for storage and display. Keeps text and its structure, links,
+ * and images with a URL. Removes scripts, styles, forms, frames, event handlers, embedded data, and
+ * every URL that is not absolute http, https or mailto: a relative URL would refer to the page that
+ * shows the mail.
  *
  * Never throws.
  */
@@ -163,7 +176,10 @@ function cut(html: string): string {
   return html.slice(0, end)
 }
 
-/** Removes the attribute unless its value is `allowed`; relative URLs would refer to the page. */
+/**
+ * Removes the attribute unless its value matches `allowed`: a relative URL would refer to the page
+ * that shows the mail.
+ */
 function without(attributes: Attributes, name: string, allowed: RegExp): Attributes {
   const { [name]: value, ...others } = attributes
   return value !== undefined && allowed.test(value.trim()) ? attributes : others

@@ -1,25 +1,28 @@
 /**
  * Formats the Received field that a server adds to an incoming message (RFC 5321 section 4.4), and
- * counts those that a message has: a high count means a mail loop (section 6.3).
+ * counts the Received fields that a message already has: a high count means a mail loop (section
+ * 6.3).
  */
 
 export type ReceivedHop = {
-  /** The client's EHLO name; may be any text. */
+  /** The name in the client's EHLO, which may be any text. */
   clientName: string
   clientAddress: string
   hostname: string
-  /** `SMTP`, `ESMTP`, `ESMTPS` (RFC 3848). */
+  /** The protocol as RFC 3848 names it: `SMTP`, `ESMTP` or `ESMTPS`. */
   protocol: string
-  /** Version and cipher; null without TLS. */
+  /** Version and cipher of TLS; null for a session without TLS. */
   tls: string | null
   id: string
-  /** Null if there are several, so that recipients do not see each other's addresses. */
+  /**
+   * The recipient; null if there are several, so that recipients do not see each other's addresses.
+   */
   recipient: string | null
-  /** Epoch ms. */
+  /** The time of receipt, epoch ms. */
   at: number
 }
 
-/** The whole field, folded, with its final CRLF. */
+/** Returns the whole field, folded, with its final CRLF. */
 export function formatReceived(hop: ReceivedHop): string {
   const lines = [
     `Received: from ${nameOf(hop.clientName)} (${literalOf(hop.clientAddress)})`,
@@ -35,7 +38,7 @@ export function countHops(headerSection: string): number {
   return headerSection.match(/^received[ \t]*:/gim)?.length ?? 0
 }
 
-/** `unknown` unless the name is a host name or an address literal. */
+/** The client's name, or `unknown` if it is neither a host name nor an address literal. */
 function nameOf(clientName: string): string {
   return /^(?:[\w.-]+|\[[\w.:]+\])$/.test(clientName) ? clientName : 'unknown'
 }

@@ -1,8 +1,8 @@
 /**
- * Decodes octets by the label of their charset. A label that is missing, unknown or ASCII says nothing
- * about octets above 127: the charset is then guessed, first UTF-8, last windows-1252, which every
- * octet fits. Nothing here throws. The Encoding Standard defines the labels; iconv-lite has older ones, and
- * `seven-bit.ts` decodes charsets with states.
+ * Decodes octets by the label of their charset. A missing label, an unknown one and ASCII say
+ * nothing about octets above 127; the charset is then guessed: UTF-8 first, windows-1252 last,
+ * because every octet fits it. Nothing here throws. The Encoding Standard defines the labels;
+ * iconv-lite knows older ones, and `seven-bit.ts` decodes charsets that switch between states.
  */
 import { isUtf8 } from 'node:buffer'
 import iconv from 'iconv-lite'
@@ -10,15 +10,15 @@ import { decodeSevenBit, guessSevenBit, isSevenBit } from './seven-bit.ts'
 
 type DecodedOctets = {
   text: string
-  /** Places where octets do not fit the charset; the text has U+FFFD there. */
+  /** The number of places where octets do not fit the charset; the text has U+FFFD there. */
   replaced: number
-  /** In lower case, as it was used. */
+  /** The charset that was used, in lower case. */
   charset: string
-  /** The label named no charset, or a wrong one. */
+  /** The charset was guessed: the label named no charset, or a wrong one. */
   isGuessed: boolean
 }
 
-/** Labels that do not define octets above 127. */
+/** Labels that say nothing about octets above 127. */
 const UNDECLARED =
   /^(?:|binary|(?:us-?)?ascii|ansi_x3\.4-19(?:68|86)|[78]-?bit|unknown|x-unknown|unknown-8bit|default|x-user-defined|none|null)$/
 
@@ -39,7 +39,8 @@ const ALIASES: Readonly<Record<string, string>> = {
   cp50222: 'iso-2022-jp',
   utf8mb4: 'utf-8',
   'utf-8mb4': 'utf-8',
-  // iconv-lite looks for a byte order mark; the Encoding Standard takes these for little-endian.
+  // The Encoding Standard takes these labels for little-endian; `utf16` of iconv-lite looks for a
+  // byte order mark first.
   'utf-16': 'utf16',
   'ucs-2': 'utf16',
   'iso-10646-ucs-2': 'utf16',
@@ -50,7 +51,10 @@ const ALIASES: Readonly<Record<string, string>> = {
 
 const REPLACEMENT = '\ufffd'
 
-/** `guesses`: charsets that the rest of the message declares, tried in order when `label` says none. */
+/**
+ * Decodes by `label`, or by a guess if the label does not help. `guesses`: charsets that the
+ * message declares elsewhere, tried in order.
+ */
 export function decodeOctets(
   octets: Buffer,
   label: string | undefined,
@@ -66,13 +70,13 @@ export function decodeOctets(
   return { ...decoded, isGuessed: false }
 }
 
-/** Whether a label names a charset that octets above 127 can be decoded by. */
+/** Whether the label names a charset that can decode octets above 127. */
 export function isKnownCharset(label: string): boolean {
   const name = canonicalLabel(label)
   return name !== undefined && findCharset(name) !== undefined
 }
 
-/** Undefined for a label that does not define octets above 127. */
+/** The usual name for a label; undefined for a label that says nothing about octets above 127. */
 function canonicalLabel(label: string | undefined): string | undefined {
   const trimmed = (label ?? '').trim().toLowerCase()
   const bare = trimmed.replace(/^["']+|["']+$/g, '').replace(/\*[\w-]*$/, '')
@@ -85,7 +89,7 @@ function canonicalLabel(label: string | undefined): string | undefined {
   return ALIASES[name] ?? name
 }
 
-/** The name that `decode` takes; undefined if no decoder knows the label. */
+/** The name under which `decode` knows the charset; undefined if no decoder knows the label. */
 function findCharset(name: string): string | undefined {
   if (name === 'utf16' || isSevenBit(name)) return name
   try {
@@ -134,12 +138,18 @@ function isAscii(octets: Buffer): boolean {
   return !octets.some((octet) => octet > 0x7f)
 }
 
-/** ASCII octets are UTF-8 too, but they also fit a charset whose octets are all below 128. */
+/**
+ * Whether octets are UTF-8 although `charset` is declared. ASCII octets are valid UTF-8, too, but
+ * do not contradict a charset whose octets are all below 128.
+ */
 function isOtherUtf8(octets: Buffer, charset: string): boolean {
   return isUtf8(octets) && !(isSevenBit(charset) && isAscii(octets))
 }
 
-/** A U+FFFD that UTF-8 itself contains is not damage. */
+/**
+ * Counts the U+FFFD that decoding made; in UTF-8, a U+FFFD that the octets themselves encode does
+ * not count.
+ */
 function countReplaced(text: string, octets: Buffer, charset: string): number {
   if (!text.includes(REPLACEMENT)) return 0
   let found = 0

@@ -1,10 +1,10 @@
 /**
- * Collects what was lost, guessed or mended while a message was read, as sentences for the record
- * of the email. The same sentence is kept once, and a hostile message cannot make the list long.
+ * Collects sentences on the parts of a message that were lost, guessed or mended, for the record of
+ * the email. A sentence is kept once, and a hostile message cannot make the list long.
  */
 
-/** Sentences of one message, beyond which one says that there are more. */
-export const MAX_DAMAGE_WARNINGS = 20
+/** The maximum number of sentences for one message; a last sentence says that there are more. */
+const MAX_DAMAGE_WARNINGS = 20
 const MAX_WARNING_LENGTH = 300
 
 export class Damage {
@@ -20,7 +20,7 @@ export class Damage {
     }
   }
 
-  /** `count` places in `part` did not fit `charset`. */
+  /** Notes that `count` places in `part` did not fit `charset`. */
   addReplaced(part: string, { replaced, charset }: { replaced: number; charset: string }): void {
     if (replaced === 0) return
     const places = replaced === 1 ? '1 place was' : `${replaced} places were`

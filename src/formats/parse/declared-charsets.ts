@@ -1,4 +1,7 @@
-/** Finds the charsets that a message declares: its text without a charset is probably in one of them. */
+/**
+ * Finds the charsets that a message declares. Its text without a declared charset is probably in
+ * one of them.
+ */
 import { MAX_HEADER_BYTES } from '../limits.ts'
 import { isKnownCharset } from './charset.ts'
 

@@ -7,23 +7,28 @@ import { decodeOctets } from './charset.ts'
 import type { Damage } from './damage.ts'
 import { isCertainlyAscii } from './seven-bit.ts'
 
-/** Longer bodies are cut: reports are short, only the messages that they return may be long. */
+/**
+ * Characters of an encoded body that are read. Reports are short; only the messages that they
+ * return may be long.
+ */
 const MAX_ENCODED_LENGTH = 1_000_000
 
-/** Labels of charsets that have no octets above 127, but are not ASCII. */
+/** Labels of charsets in which octets below 128 need not mean ASCII. */
 const SEVEN_BIT =
   /^["'\s]*(?:(?:cs)?iso[-_]?2022|utf[-_]?(?:7|16|32)|unicode|ucs-2|iso-10646|cp5022|hz)/i
 
-/** How to read text whose charset is not declared, or declared wrongly. */
+/** The hints for reading text whose charset is declared wrongly or not at all. */
 type CharsetContext = {
   /** Charsets that the message declares elsewhere. */
   guesses?: readonly string[]
   damage?: Damage
-  /** The name of the text in `damage`. */
+  /** The name that a warning in `damage` gives the text. */
   part?: string
 }
 
-/** Decodes the Content-Transfer-Encoding of a body; with an unknown encoding it is unchanged. */
+/**
+ * Decodes the Content-Transfer-Encoding of a body; a body in an unknown encoding stays as it is.
+ */
 export function decodeTransfer(raw: string, encoding: string): string {
   const name = encoding.trim().toLowerCase()
   const encoded = raw.length > MAX_ENCODED_LENGTH ? raw.slice(0, MAX_ENCODED_LENGTH) : raw
@@ -32,7 +37,9 @@ export function decodeTransfer(raw: string, encoding: string): string {
   return encoded
 }
 
-/** Decodes raw text. Text with characters above U+00FF is decoded already. */
+/**
+ * Decodes raw text by its charset. Text with a character above U+00FF was decoded before and stays.
+ */
 export function decodeCharset(
   raw: string,
   charset: string | undefined,
@@ -42,7 +49,7 @@ export function decodeCharset(
   if (isPlain || /[^\0-\xff]/.test(raw)) return raw
   const decoded = decodeOctets(Buffer.from(raw, 'latin1'), charset, guesses)
   damage?.addReplaced(part, decoded)
-  // UTF-8 without a label is the rule in header fields (RFC 6532).
+  // Header fields often have UTF-8 without a label (RFC 6532), so this guess is no damage.
   if (decoded.isGuessed && decoded.charset !== 'utf-8') damage?.addGuessed(part, decoded.charset)
   return decoded.text
 }
@@ -57,13 +64,13 @@ export function decodeHeader(value: string, context: CharsetContext = {}): strin
 }
 
 type EncodedWordMap = {
-  /** A run of adjacent words, with the white space between them (RFC 2047 section 6.2). */
+  /** Replaces a run of adjacent words and the white space between them (RFC 2047 section 6.2). */
   words(run: string): string
-  /** The text between two runs. */
+  /** Replaces the text between two runs. */
   between?(text: string): string
 }
 
-/** Replaces encoded words. Spaces in a word are not allowed, and common. */
+/** Replaces encoded words. Spaces inside a word are accepted: they are not allowed, but common. */
 export function mapEncodedWords(value: string, map: EncodedWordMap): string {
   const between = map.between ?? ((text) => text)
   let mapped = ''

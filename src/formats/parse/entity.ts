@@ -1,7 +1,7 @@
 /**
- * Reads the parts of a message in one pass, bounded in octets, depth and number of parts, so that no
- * sender can make it expensive. Tolerates the errors of mail systems (missing or unclosed
- * boundaries, no header section, mbox lines). A part comes before its own parts.
+ * Reads the parts of a message in one pass. Octets, depth and the number of parts are bounded, so
+ * that no sender can make the reading expensive. Tolerates the errors of mail systems (missing or
+ * unclosed boundaries, no header section, mbox lines). A part is listed before its own parts.
  */
 import { htmlToText } from '../html/html-to-text.ts'
 import { decodeCharset, decodeTransfer } from './decode-text.ts'
@@ -10,17 +10,23 @@ import { mapSlices } from './slices.ts'
 
 export type Entity = {
   fields: Field[]
-  /** In lower case; `text/plain` by default. */
+  /** The media type in lower case; `text/plain` by default. */
   type: string
-  /** The original Content-Type, for its parameters. */
+  /** The whole Content-Type field, from which parameters are read. */
   contentType: string
-  /** Undecoded, one character per octet. */
+  /** The undecoded body, one character per octet. */
   body: string
-  /** Number of enclosing messages: 0 in the message itself, 1 in a message that it contains. */
+  /**
+   * The number of messages around the part: 0 in the message itself, 1 in a message that it
+   * contains.
+   */
   level: number
 }
 
-/** Only this much of a longer message is read: reports begin with the relevant parts. */
+/**
+ * Octets of a message that are read. A report begins with its relevant parts, so the rest is not
+ * needed.
+ */
 export const MAX_REPORT_OCTETS = 8_388_608
 const MAX_DEPTH = 12
 const MAX_PARTS = 200
@@ -37,12 +43,12 @@ export function readEntities(message: Buffer): Entity[] {
   return entities
 }
 
-/** CR and CRLF become LF. */
+/** Replaces CR and CRLF by LF. */
 export function withLf(text: string): string {
   return mapSlices(text, (slice) => slice.replace(/\r\n?/g, '\n'))
 }
 
-/** A parameter of the Content-Type; '' without it. */
+/** A parameter of the Content-Type; '' if it is absent. */
 function readParameter({ contentType }: Entity, name: string): string {
   const found = new RegExp(
     `[;\\s]${name}\\*?\\s{0,9}=\\s{0,9}(?:"([^"]{0,400})"|([^\\s";]{0,400}))`,
@@ -52,7 +58,7 @@ function readParameter({ contentType }: Entity, name: string): string {
   return match?.[1] ?? match?.[2] ?? ''
 }
 
-/** The text of a part, HTML converted to plain text, cut if it is long. */
+/** The text of a part, cut if it is long; HTML is converted to plain text. */
 export function readText(entity: Entity): string {
   const octets = decodeTransfer(
     entity.body,
@@ -91,7 +97,10 @@ function isUnmarkedMultipart({ contentType, body }: Entity, depth: number): bool
   )
 }
 
-/** Whether the part is a message: RFC 2046 section 5.2.1, RFC 6532, and types of old systems. */
+/**
+ * Whether the type is that of a message: RFC 2046 section 5.2.1, RFC 6532, and types of old
+ * systems.
+ */
 function isMessage(type: string): boolean {
   return /^message\/(?:rfc822|global|news|partial|x-rfc822)$/.test(type)
 }
@@ -130,7 +139,10 @@ function* listParts(entity: Entity): Generator<string> {
 
 type Delimiter = { start: number; end: number; isLast: boolean }
 
-/** RFC 2046 section 5.1.1; blanks before it are allowed. `start`: of its line, `end`: of the next. */
+/**
+ * Finds the next delimiter line (RFC 2046 section 5.1.1); blanks before the dashes are allowed.
+ * `start`: the offset of the line; `end`: the offset after it.
+ */
 function findDelimiter(body: string, boundary: string, from: number): Delimiter | undefined {
   const dashed = `--${boundary}`
   for (let at = body.indexOf(dashed, from); at !== -1; at = body.indexOf(dashed, at + 2)) {
@@ -149,7 +161,10 @@ function isBlank(body: string, at: number): boolean {
   return body[at] === ' ' || body[at] === '\t'
 }
 
-/** The first line that could be a delimiter, for a boundary that is missing or never occurs. */
+/**
+ * Guesses a boundary that is missing or occurs nowhere: from the first line that could be a
+ * delimiter.
+ */
 function guessBoundary(body: string): string | undefined {
   const guess = /^--([^\s-][^\n]{0,199}|-{1,60}[^\s-][^\n]{0,130})$/m.exec(body.slice(0, 65_536))
   return guess?.[1]?.trimEnd().replace(/--$/, '')

@@ -1,14 +1,15 @@
 /**
- * Reads a block of header fields (RFC 5322 section 2.2), as in a header section or a delivery status:
- * unfolds them, lowers names, and skips lines that are not fields. Bounded in number and length.
+ * Reads a block of header fields (RFC 5322 section 2.2), such as a header section or a group of a
+ * delivery status. Unfolds the fields, lower-cases their names and skips lines that are not fields.
+ * The number and length of fields are bounded.
  */
 import { MAX_HEADER_BYTES } from '../limits.ts'
 import { decodeCharset } from './decode-text.ts'
 
 export type Field = {
-  /** In lower case. */
+  /** The name in lower case. */
   name: string
-  /** On one line, trimmed, raw UTF-8 decoded; encoded words are not decoded. */
+  /** The value on one line, trimmed. Raw UTF-8 is decoded, encoded words are not. */
   value: string
 }
 
@@ -16,13 +17,13 @@ const MAX_FIELDS = 2_000
 const MAX_VALUE_LENGTH = 16_384
 
 const MAX_NAME_LENGTH = 80
-/** Between a name and its colon. */
+/** The maximum number of blanks between a name and its colon. */
 const MAX_BLANKS = 8
 const [TAB, SPACE] = [0x09, 0x20]
 
 /**
- * The fields of a block. `joinsOthers`: a line that is neither a field nor folded belongs to the field
- * before it, for diagnostics whose further lines are not indented.
+ * The fields of a block. `joinsOthers`: a line that is neither a field nor folded continues the
+ * field before it, as in diagnostics whose further lines are not indented.
  */
 export function readFields(block: string, joinsOthers = false): Field[] {
   const fields: { name: string; lines: string[]; length: number }[] = []
@@ -53,7 +54,7 @@ export function isFieldLine(line: string): boolean {
   return findColon(line) !== -1
 }
 
-/** Returns where the colon behind the name of a field is; -1 if the line begins no field. */
+/** Returns the offset of the colon after a field's name; -1 if the line begins no field. */
 function findColon(line: string): number {
   const colon = line.indexOf(':')
   let end = colon

@@ -2,7 +2,7 @@
 
 const LOCAL_PART = '(?:"[^"\\n]{1,64}"|[^\\s<>"\'(),;:\\[\\]|\\\\@`*\\u0000-\\u001f]{1,128})'
 const DOMAIN = '[a-z0-9\\u0080-\\uffff](?:[a-z0-9.\\u0080-\\uffff-]{0,252}[a-z0-9\\u0080-\\uffff])?'
-/** A whole address: no character of a domain follows. */
+/** Matches a whole address: the character after it cannot belong to a domain. */
 export const ADDRESS_PATTERN = `${LOCAL_PART}@${DOMAIN}(?![a-z0-9\\u0080-\\uffff]|[.-][a-z0-9])`
 
 const MAX_FIELD_LENGTH = 4_096
@@ -15,7 +15,7 @@ export function findAddress(text: string): string | undefined {
   return found === undefined ? undefined : cleanAddress(found)
 }
 
-/** Up to `limit` addresses of a list, each once, in order. */
+/** Lists the distinct addresses in a text, in order, at most `limit`. */
 export function listAddresses(text: string, limit: number): string[] {
   const addresses = new Set<string>()
   const list = text.slice(0, MAX_LIST_LENGTH)
@@ -32,8 +32,8 @@ export function cleanAddress(found: string): string {
 }
 
 /**
- * The address in a field such as `Final-Recipient` (RFC 3464 section 2.3, RFC 6533 section 3), without
- * its type. In addresses of type utf-8, `\x{…}` is decoded.
+ * The address in a field such as `Final-Recipient` (RFC 3464 section 2.3, RFC 6533 section 3),
+ * without its type such as `rfc822;`. In an address of type utf-8, `\x{…}` is decoded.
  */
 export function readTypedAddress(value: string): string | undefined {
   const typed = /^\s*([\w-]{1,40})\s*;(.*)$/s.exec(value)

@@ -1,9 +1,9 @@
 /**
- * Decodes charsets that write other scripts with octets below 128, which sequences switch on and
- * off: ISO-2022-JP (RFC 1468), ISO-2022-KR (RFC 1557), ISO-2022-CN (RFC 1922) and HZ (RFC 1843).
- * The Encoding Standard has only ISO-2022-JP; the others are rewritten to 8 bit. In ISO-2022-CN,
- * only the characters of GB 2312 are decoded, and each other character becomes U+FFFD. Linear in
- * the text.
+ * Decodes charsets that write other scripts in octets below 128, between sequences that switch the
+ * script on and off: ISO-2022-JP (RFC 1468), ISO-2022-KR (RFC 1557), ISO-2022-CN (RFC 1922) and HZ
+ * (RFC 1843). The Encoding Standard has only ISO-2022-JP; the others are rewritten to an 8-bit
+ * charset. Of ISO-2022-CN only the characters of GB 2312 are decoded; each other character becomes
+ * U+FFFD. Linear in the text.
  */
 
 type Decoder = (octets: Buffer) => string
@@ -17,15 +17,16 @@ const DECODERS: ReadonlyMap<string, Decoder> = new Map([
 
 const [LF, CR, SHIFT_OUT, SHIFT_IN, ESCAPE] = [0x0a, 0x0d, 0x0e, 0x0f, 0x1b]
 const [TILDE, OPENING, CLOSING] = [0x7e, 0x7b, 0x7d]
-/** Designations of ISO-2022-JP (RFC 1468, RFC 1554, JIS X 0201). */
+/** Sequences that choose a character set in ISO-2022-JP (RFC 1468, RFC 1554, JIS X 0201). */
 const JAPANESE_SET = /^\x1b(?:\$[@B]|\([BJI]|\$\(D)/
 /**
- * Designations of ISO-2022-KR and ISO-2022-CN, of the set for SHIFT_OUT or for single characters.
+ * Sequences that choose a character set in ISO-2022-KR and ISO-2022-CN: the set for SHIFT_OUT, or
+ * one for single characters.
  */
 const SHIFTED_SET = /^\x1b\$([)*+])([A-Z])/
 /** ESC N and ESC O (RFC 1922): one character of another set follows, in two octets. */
 const SINGLE_SHIFT = /^\x1b[NO][\x21-\x7e\xa1-\xfe]{2}/
-/** An octet that neither GBK nor EUC-KR has. */
+/** An octet that is invalid in GBK and in EUC-KR, so that it becomes U+FFFD. */
 const UNREADABLE = 0xff
 
 const SIGNS: readonly [charset: string, sign: RegExp][] = [
@@ -33,13 +34,13 @@ const SIGNS: readonly [charset: string, sign: RegExp][] = [
   ['iso-2022-kr', /\x1b\$\)C/],
   ['iso-2022-cn', /\x1b\$[)*+][A-Z]/],
 ]
-/** Sequences that are a sign of the charset only in a message that declares it. */
+/** Sequences that show the charset only if the message also declares it. */
 const WEAK_SIGNS: readonly [charset: string, sign: string][] = [
   ['iso-2022-kr', '\x0e'],
   ['hz-gb-2312', '~{'],
 ]
 
-/** Whether raw text is ASCII, whatever charset the message declares elsewhere. */
+/** Whether raw text is ASCII, even if the message declares a 7-bit charset elsewhere. */
 export function isCertainlyAscii(raw: string): boolean {
   return !/[\x0e\x1b\x80-\xff]|~\{/.test(raw)
 }
@@ -48,12 +49,15 @@ export function isSevenBit(charset: string): boolean {
   return DECODERS.has(charset)
 }
 
-/** Undefined for any other charset. */
+/** Decodes octets in one of these charsets; undefined for any other charset. */
 export function decodeSevenBit(octets: Buffer, charset: string): string | undefined {
   return DECODERS.get(charset)?.(octets)
 }
 
-/** The charset of raw text without octets above 127; `declared`: those of the rest of the message. */
+/**
+ * Guesses the charset of raw text without octets above 127. `declared`: the charsets that the
+ * message declares elsewhere.
+ */
 export function guessSevenBit(
   raw: string,
   declared: readonly (string | undefined)[],
@@ -65,7 +69,10 @@ export function guessSevenBit(
   return charset
 }
 
-/** Leaves out designations that nothing follows: the Encoding Standard takes them for errors. */
+/**
+ * Removes a sequence that chooses a set if the next sequence follows at once: the Encoding Standard
+ * takes it for an error.
+ */
 function withoutEmptyRuns(octets: Buffer): Buffer {
   const kept = new Octets(octets.length)
   for (let at = 0; at < octets.length; at += 1) {
@@ -78,7 +85,7 @@ function withoutEmptyRuns(octets: Buffer): Buffer {
   return kept.all()
 }
 
-/** A line ends in ASCII, also if its writer forgot to switch back. */
+/** Rewrites HZ to GBK. Each line ends in ASCII, even if its writer forgot to switch back. */
 function hzToEightBit(octets: Buffer): Buffer {
   const written = new Octets(octets.length)
   let isChinese = false
@@ -101,7 +108,10 @@ function hzToEightBit(octets: Buffer): Buffer {
   return written.all()
 }
 
-/** `readable`: the last octet in the designation of the set that is decoded. */
+/**
+ * Rewrites ISO-2022-KR or ISO-2022-CN to 8 bits. `readable`: the last octet of the sequence that
+ * chooses the set which is decoded.
+ */
 function shiftedToEightBit(octets: Buffer, readable: string): Buffer {
   const written = new Octets(octets.length)
   let [isShifted, isReadable] = [false, true]

@@ -5,7 +5,10 @@
  */
 const SLICE_LENGTH = 65_536
 
-/** `convert` may look at one character at a time, or at CR with LF, which stay together. */
+/**
+ * `convert` gets the text in slices. It may look at single characters or at CR with LF, which no
+ * slice splits.
+ */
 export function mapSlices(text: string, convert: (slice: string) => string): string {
   if (text.length <= SLICE_LENGTH) return convert(text)
   const slices: string[] = []

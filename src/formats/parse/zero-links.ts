@@ -1,27 +1,31 @@
 /**
- * Takes the tokens out of a message that quotes mail of this program to its users, without changing
- * its length or its structure: their digits become zeros, in clear, in quoted-printable and in base64.
+ * Makes the tokens of links unusable in a message that quotes mail of this program to its users:
+ * their digits become zeros, in clear, in quoted-printable and in base64. The message keeps its
+ * length and its structure.
  */
 import { zeroLinkTokens } from '../link-tokens.ts'
 
-/** Digits of a line that may be base64 (RFC 2045 section 6.8). */
+/** Characters of the shortest line that may begin a block of base64 (RFC 2045 section 6.8). */
 const MIN_DIGITS = 40
 const MAX_PADS = 2
 const PAD = 0x3d
 const CR = 0x0d
 const LF = 0x0a
-/** By codes of Latin-1: 1 for a digit of base64. */
+/** Index: a Latin-1 character code. 1 for a character of base64, else 0. */
 const IS_DIGIT = Uint8Array.from({ length: 256 }, (_, code) =>
   /[A-Za-z0-9+/]/.test(String.fromCharCode(code)) ? 1 : 0,
 )
-/** A message is read in slices, because a string cannot be as long as the largest message. */
+/**
+ * Octets of a slice: a message is read in slices, because a string cannot be as long as the largest
+ * message.
+ */
 const SLICE_BYTES = 8 * 1024 * 1024
-/** The maximum of a slice that ends in a longer line. */
+/** Octets of a slice at most, if the slice ends in a long line. */
 const MAX_SLICE_BYTES = 128 * 1024 * 1024
-/** Levels of base64 within base64 that are read: a message in a message in a message. */
+/** Levels of base64 inside base64 that are read: a message in a message in a message. */
 const MAX_DEPTH = 3
 
-/** Returns the same octets if no link is in them. */
+/** Returns the message with its tokens zeroed; the same Buffer if the message has no such link. */
 export function zeroLinks(raw: Buffer): Buffer {
   const slices: Buffer[] = []
   let isChanged = false
@@ -39,7 +43,9 @@ export function zeroLinks(raw: Buffer): Buffer {
   return isChanged ? Buffer.concat(slices) : raw
 }
 
-/** A slice ends after a line, so that lines of base64 stay whole. */
+/**
+ * The end of the slice that begins at `at`: the end of a line, so that lines of base64 stay whole.
+ */
 function endOfSlice(raw: Buffer, at: number): number {
   const end = at + SLICE_BYTES
   if (end >= raw.length) return raw.length
@@ -66,8 +72,9 @@ function zeroText(text: string, depth: number): string {
 }
 
 /**
- * Returns `at`, the start of a line, if no block of base64 begins there. Written as loops, because a line has
- * any length: regular expressions that count need stack for each character.
+ * Returns the end of the block of base64 that begins at `at`, the start of a line; `at` itself if
+ * no block begins there. Written as loops, because lines have any length: regular expressions that
+ * count need stack for each character.
  */
 function endOfBlock(text: string, at: number): number {
   let end = at
@@ -75,7 +82,7 @@ function endOfBlock(text: string, at: number): number {
     const digits = endOfDigits(text, end)
     const next = digits - end < MIN_DIGITS ? digits : endOfLine(text, digits)
     if (next > digits) end = next
-    // A shorter line of digits can only be the last line of the block.
+    // A line of digits that is shorter than the others can only be the last line of the block.
     else return end > at || digits - at >= MIN_DIGITS ? endOfPads(text, digits) : at
   }
 }
@@ -92,7 +99,7 @@ function endOfPads(text: string, at: number): number {
   return end
 }
 
-/** Returns where the next line begins; `at` itself if no line ends there. */
+/** Returns the start of the next line; `at` itself if no line ends at `at`. */
 function endOfLine(text: string, at: number): number {
   const end = text.charCodeAt(at) === CR ? at + 1 : at
   return text.charCodeAt(end) === LF ? end + 1 : at
@@ -104,7 +111,7 @@ function startOfLine(text: string, at: number): number {
   return end === -1 || end + 1 === text.length ? -1 : end + 1
 }
 
-/** The lines of a block keep their lengths. */
+/** Zeroes the tokens in a block of base64; its lines keep their lengths. */
 function zeroBlock(block: string, depth: number): string {
   const digits = block.replace(/[\r\n]/g, '')
   const text = Buffer.from(digits, 'base64').toString('latin1')

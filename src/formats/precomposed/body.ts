@@ -1,12 +1,11 @@
 /**
- * The part of an HTML message that all recipients of a template share, composed once: the document
- * with slots for the values, and its text alternative with the same slots, both encoded as far as
- * possible, footer and tracking included. Only for templates with plain placeholders.
- *
- * The text alternative is made from the document with one private-use character of Unicode in each
- * slot. It equals the text of the filled document only under conditions on the places of the slots
- * (`readSlots`) and on the values (`isFit`). If a template or a value does not meet them, the message
- * is rendered in full instead (`build-message.ts`). Both ways give the same octets.
+ * Precomposes the part of an HTML message that all recipients of a template share: the document
+ * with slots for the values, and its text alternative with the same slots. Both are encoded as far
+ * as possible, footer and tracking included. Only templates with plain placeholders can be
+ * precomposed. The text alternative is made from the document with one private-use character of
+ * Unicode in each slot. It equals the text of the filled document only under conditions on the
+ * places of the slots (`readSlots`) and on the values (`isFit`). A message that does not meet them
+ * is rendered in full (`build-message.ts`). Both ways give the same octets.
  */
 
 import type { EncodedText } from '../compose/text-body.ts'
@@ -38,7 +37,7 @@ import {
 } from './slotted-text.ts'
 import { addTrackingSlots, fillTrackingSlots, type TrackingSlot } from './tracking-slots.ts'
 
-/** The footer and the tracking of the links; undefined without them. */
+/** `footer`: undefined without a footer. `tracking`: undefined if links are not tracked. */
 type PrecomposedKind = {
   footer: FooterKind | undefined
   tracking: { baseUrl: string; numbers: LinkNumbers } | undefined
@@ -46,23 +45,25 @@ type PrecomposedKind = {
 
 export type PrecomposedBody = {
   slots: readonly BodySlot[]
-  /** Without tracking. */
+  /** The HTML document without tracking. */
   document: SlottedText
   html: EncodedSlottedText
   text: EncodedSlottedText
-  /** Links whose text part changes if address and text become equal for a recipient. */
+  /**
+   * Links whose text form changes if their address and their words become equal for a recipient.
+   */
   links: readonly { address: SlottedText; text: SlottedText }[]
-  /** Slots of tracking tokens, numbered after `slots`; empty without tracking. */
+  /** The slots for tracking tokens, numbered after `slots`; empty if the body is not tracked. */
   trackingSlots: readonly TrackingSlot[]
   numbers: LinkNumbers
   /**
-   * The last value of each slot. The slots of the footer, and some of the others, get the same
-   * value again and again.
+   * The last filled value of each slot. Slots of the footer, and some others, get the same value
+   * again and again.
    */
   last: FilledSlot[]
 }
 
-/** A value as it was printed, and in both forms of the message. */
+/** `printed`: the value in the HTML; `shown`: the value in the plain text. */
 type FilledSlot = { value: string; printed: Value; shown: Value }
 
 /** The values of one recipient. */
@@ -73,13 +74,18 @@ type RecipientValues = {
   footer: Footer | null
 }
 
-/** `html` and `text`: encoded for the wire; `document`: the untracked HTML. */
+/** `html` and `text` are encoded for the wire; `document` returns the HTML without tracking. */
 type FilledBody = { html: EncodedText; text: EncodedText; document: () => string }
 
-/** The value of a slot: the document's language, a value of the footer, or a placeholder. */
+/**
+ * The source of a slot's value: the document's language, a value of the footer, or a placeholder.
+ */
 type SlotSource = 'language' | 'projectName' | 'url' | 'postalAddress' | TemplatePlaceholder
 
-/** A value, and whether at least one of its places is in a quoted attribute or a link's address. */
+/**
+ * A slot's source, and whether one of its places is in a quoted attribute, in a link's address, or
+ * at the start of one.
+ */
 type BodySlot = {
   source: SlotSource
   isQuoted: boolean
@@ -94,21 +100,30 @@ const MAX_PLACEHOLDERS = 2_000
 const MAX_LENGTH = 300_000
 const MAX_VALUE_LENGTH = 250
 
-/** Slots in which a value could become part of a tag or of a character reference. */
+/** Matches a slot whose value could become part of a tag or of a character reference. */
 const UNFIT_BEFORE = /(?:<[!/?]?[a-zA-Z]*|&[\w#]*)[\ue000-\uf8ff]/
-/** A tag that every HTML parser reads the same way, so that quoted slots stay quoted. */
+/**
+ * Matches a tag that every HTML parser reads the same way, so that a slot in quotes stays in
+ * quotes.
+ */
 const QUOTED_TAG =
   /^<[a-zA-Z][^\s/>"'<=]*(?:[\s/]+[^\s/>"'<=]+(?:\s*=\s*(?:"[^"]*"|'[^']*'|[^\s/>"'<=`]+))?)*[\s/]*>$/
 const QUOTED_VALUE = /"[^"]*"|'[^']*'/g
 
-/** In a printed value: markup, or an unfinished character reference. */
+/** In a printed value, matches markup or an unfinished character reference. */
 const UNFIT_MARKUP = /<|&[\w#]*$/
-/** In the text of a value: white space that is collapsed or trimmed, and invisible characters. */
+/**
+ * In the plain text of a value, matches white space that would be collapsed or trimmed, and
+ * invisible characters.
+ */
 const UNFIT_TEXT = /^ | $| {2}|[^\S ]|[\0-\x1f\x7f-\x9f\xad\u200b]|\u034f/
 const SPECIAL_ADDRESSES = ['#', 'javascript:', 'data:', 'cid:', 'mailto:']
 const PLAIN_ADDRESS = /^(?:https?:\/\/|[^:#]*@)/i
 
-/** Undefined if the template has placeholders elsewhere than in text and quoted attributes. */
+/**
+ * Precomposes a body; undefined if a placeholder stands elsewhere than in text or a quoted
+ * attribute.
+ */
 export function precomposeBody(
   pieces: readonly Piece[],
   kind: PrecomposedKind,
@@ -137,7 +152,10 @@ export function precomposeBody(
   }
 }
 
-/** Undefined if a value is not fit for its slot. `tracker` belongs to the body's kind. */
+/**
+ * Fills a body for one recipient; undefined if a value does not fit its slot. `tracker`: has the
+ * base URL of the body's tracking.
+ */
 export function fillPrecomposedBody(
   body: PrecomposedBody,
   recipient: RecipientValues,
@@ -168,7 +186,7 @@ export function fillPrecomposedBody(
   }
 }
 
-/** Undefined if the value is not fit for the slot. */
+/** Encodes a value for its slot; undefined if the value does not fit the slot. */
 function fillSlot(slot: BodySlot, value: string): FilledSlot | undefined {
   const text = value.includes('&') ? decodeEntities(value) : value
   if (!isFit(slot, value, text)) return undefined
@@ -218,7 +236,7 @@ function joinPieces(
   let places = 0
   for (const piece of pieces) {
     if (typeof piece === 'string') {
-      // Slot characters of the template itself, written as such or as character references.
+      // The template itself contains slot characters, written directly or as character references.
       if (hasSlots(decodeEntities(piece)) || !piece.isWellFormed()) return undefined
       source += piece
       continue
@@ -234,7 +252,7 @@ function joinPieces(
   return { source, placeholders: [...numbers.keys()] }
 }
 
-/** Undefined if a slot is in a name, a comment or an unquoted attribute. */
+/** Describes the slots; undefined if one is in a name, a comment or an unquoted attribute. */
 function readSlots(
   html: string,
   links: readonly Link[],
@@ -253,7 +271,10 @@ function readSlots(
   }))
 }
 
-/** The slots inside tags, scanned as `htmlToText` does; undefined if one is not quoted. */
+/**
+ * Returns the slots inside tags, scanned as `htmlToText` does; undefined if one of them is not in
+ * quotes.
+ */
 function quotedSlots(html: string): Set<number> | undefined {
   const slots = new Set<number>()
   let at = html.indexOf('<')
@@ -272,13 +293,19 @@ function quotedSlots(html: string): Set<number> | undefined {
   return slots
 }
 
-/** Outside quotes, only HTML's own blanks are allowed: `\s` matches more than `readMarkup` does. */
+/**
+ * Whether every parser reads the tag alike. Outside quotes only HTML's own blanks are allowed; `\s`
+ * would match more.
+ */
 function isQuotedTag(tag: string): boolean {
   const rest = tag.replace(QUOTED_VALUE, '')
   return QUOTED_TAG.test(tag) && !hasSlots(rest) && !/[^\S \t\r\n\f]/.test(rest)
 }
 
-/** Whether no value can turn an ordinary address into a special one, or the reverse. */
+/**
+ * Whether no value can turn an ordinary address into one with special treatment (`mailto:`, `#`),
+ * or the reverse.
+ */
 function hasPlainBegin({ address }: Link): boolean {
   const at = address.search(SLOT_CHARACTER)
   if (at <= 0) return true
@@ -286,7 +313,10 @@ function hasPlainBegin({ address }: Link): boolean {
   return !SPECIAL_ADDRESSES.some((special) => special.startsWith(begin))
 }
 
-/** Whether address and text can become equal; an address has no white space. */
+/**
+ * Whether a value can make the link's address and its words equal; an address contains no white
+ * space.
+ */
 function mayBecomeAlike({ address, text }: Link): boolean {
   return address !== text && hasSlots(address + text) && !/\s/.test(text)
 }

@@ -1,6 +1,6 @@
 /**
- * Slot characters: characters from Unicode's private use area that stand for values in a text until
- * they are filled in, one character per value.
+ * Slot characters: characters of Unicode's private use area, one for each value, that stand in a
+ * text until the values are filled in.
  */
 import type { SlottedText } from './slotted-text.ts'
 
@@ -20,7 +20,7 @@ export function slotCharacter(slot: number): string {
   return String.fromCharCode(FIRST_SLOT_CHARACTER + slot)
 }
 
-/** The slots in the text, in order. */
+/** Lists the numbers of the slots in the text, in order. */
 export function listSlots(text: string): number[] {
   return (text.match(SLOT_CHARACTERS) ?? []).map(
     (character) => character.charCodeAt(0) - FIRST_SLOT_CHARACTER,
@@ -32,7 +32,10 @@ export function splitAtSlots(text: string): SlottedText {
   return { pieces: text.split(SLOT_CHARACTER).map(compact), slots: listSlots(text) }
 }
 
-/** Slot characters force UTF-16; without them most text needs one octet per character. */
+/**
+ * A slot character makes a string UTF-16. Pieces without slot characters are stored again, most of
+ * them with one octet per character.
+ */
 function compact(piece: string): string {
   const isWide = /[^\0-\xff]/.test(piece)
   return isWide ? piece : Buffer.from(piece, 'latin1').toString('latin1')

@@ -1,6 +1,7 @@
 /**
- * A text with slots that are filled for each recipient. For quoted-printable, all lines without
- * slots are encoded once; the result equals the encoding of the filled text, octet by octet.
+ * A text with slots whose values differ for each recipient. For quoted-printable, lines without
+ * slots are encoded once; the result is the same, octet by octet, as the encoding of the filled
+ * text.
  */
 import { breakLines, escapeOctets } from '../compose/quoted-printable.ts'
 import {
@@ -10,22 +11,25 @@ import {
   MAX_PLAIN_LINE_LENGTH,
 } from '../compose/text-body.ts'
 
-/** `slots[i]`: the number of the value between `pieces[i]` and `pieces[i + 1]`. */
+/** `slots[i]`: the number of the value that stands between `pieces[i]` and `pieces[i + 1]`. */
 export type SlottedText = { pieces: readonly string[]; slots: readonly number[] }
 
-/** `encoded`: undefined if the filled text may need another encoding than quoted-printable. */
+/** `encoded`: undefined if some filled text may need an encoding other than quoted-printable. */
 export type EncodedSlottedText = SlottedText & { encoded: EncodedPieces | undefined }
 
-/** `octets` (UTF-8) and `units` (UTF-16): lengths without the values. */
+/** `octets`: the length in UTF-8, `units`: the length in UTF-16; both without the values. */
 type EncodedPieces = { octets: number; units: number; lines: readonly SlottedLine[] }
 
-/** Encoded whole lines, then one line with slots whose pieces are only escaped. */
+/**
+ * `before`: whole encoded lines without slots. `pieces`: the line with slots after them, escaped
+ * but not yet broken.
+ */
 type SlottedLine = { before: string; pieces: readonly string[]; slots: readonly number[] }
 
 /** A value without line breaks and without white space at its ends. */
 export type Value = { text: string; escaped: string; octets: number }
 
-/** Encodes the part that all filled texts share. */
+/** Encodes the pieces, which all filled texts share. */
 export function encodeSlottedText({ pieces, slots }: SlottedText): EncodedSlottedText {
   return { pieces, slots, encoded: encodePieces(pieces, slots) }
 }
@@ -38,7 +42,9 @@ export function fillSlottedText({ pieces, slots }: SlottedText, values: readonly
   return join(pieces, slots, (slot) => valueIn(values, slot).text)
 }
 
-/** The same as `encodeText` of the filled text. */
+/**
+ * Fills in the values and encodes the text; the result is that of `encodeText` for the filled text.
+ */
 export function fillEncoded(slotted: EncodedSlottedText, values: readonly Value[]): EncodedText {
   const { encoded, slots } = slotted
   if (encoded === undefined) return encodeText(fillSlottedText(slotted, values))
@@ -71,7 +77,7 @@ function valueIn(values: readonly Value[], slot: number): Value {
   return values[slot] as Value
 }
 
-/** Undefined if, with some values, the text could be sent without an encoding. */
+/** Encodes the pieces; undefined if, with some values, the filled text needs no encoding. */
 function encodePieces(
   pieces: readonly string[],
   slots: readonly number[],
@@ -98,7 +104,10 @@ function encodePieces(
   return { octets: Buffer.byteLength(fixed), units: fixed.length, lines }
 }
 
-/** A value begins with a visible character, so a blank before it does not end its line. */
+/**
+ * Escapes a piece that a value follows. A value begins with a visible character, so a blank before
+ * it does not end a line and stays.
+ */
 function escapeBeforeValue(piece: string): string {
   return escapeOctets(`${piece}x`).slice(0, -1)
 }

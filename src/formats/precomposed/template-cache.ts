@@ -1,6 +1,7 @@
 /**
- * Compiled templates and precomposed bodies by template text, because emails with contents of their
- * own often have the same text. Bounded by the number and the memory of the templates.
+ * Caches compiled templates and precomposed bodies by the text of the template, because emails with
+ * contents of their own often have the same text. The number and the memory of the cached templates
+ * are bounded.
  */
 import { createLru } from '../../base/lru.ts'
 import { createFieldMemo, type FieldMemo } from '../compose/field-memo.ts'
@@ -19,14 +20,17 @@ export type PreparedTemplate = {
   template: CompiledTemplate
   /** The numbers of the links in the template text. */
   numbers(): LinkNumbers
-  /** Only for HTML, from the second message of a kind on: for one message it would cost more. */
+  /**
+   * Returns the precomposed body for HTML, from the second message of a kind on: for a single
+   * message, precomposing would cost more than it saves.
+   */
   precomposed(kind: BodyKind): PrecomposedBody | undefined
 }
 
-/** `footer`: undefined without one. */
+/** `footer`: undefined for messages without a footer. */
 type BodyKind = { footer: FooterKind | undefined; isTracked: boolean }
 
-/** One per thread; all its messages share `tracker` and `memo`. */
+/** The cache of one thread; `tracker` and `memo` serve all messages of the thread. */
 export type TemplateCache = {
   tracker: Tracker
   memo: FieldMemo
@@ -37,18 +41,22 @@ export type TemplateCache = {
 type CachedTemplate = { kinds: Map<string, PreparedTemplate>; bodies: number }
 
 const MAX_BYTES = 32 * 1024 * 1024
-/** The least size that a text counts with, so that there are at most 200 texts. */
+/** Bytes that a text counts at least, so that the cache holds at most 200 texts. */
 const MIN_BYTES = Math.ceil(MAX_BYTES / 200)
-/** Maximum for one text, whose bodies with footers in many languages could evict all other texts. */
+/**
+ * Bytes that one text may count: its bodies with footers in many languages could evict all other
+ * texts.
+ */
 const MAX_BYTES_PER_TEXT = MAX_BYTES / 8
-/** For the document around a body. */
+/** Estimated bytes of the document around a body. */
 const BYTES_PER_TEMPLATE = 8_000
-/** For the plain text, and for its encoded form in two parts. */
+/** Estimated bytes for each character: of the plain text, and of its encoded form in two parts. */
 const BYTES_PER_CHARACTER = 10
-/** For a parsed marker. */
+/** Estimated bytes for each parsed marker. */
 const BYTES_PER_MARKER = 1_000
 /**
- * For the last value of a slot of a body: 250 characters, as printed and in both forms (`body.ts`).
+ * Estimated bytes for the last value of each slot: 250 characters, as printed and in both forms
+ * (`body.ts`).
  */
 const BYTES_PER_SLOT = 6_000
 
@@ -57,7 +65,7 @@ export function createTemplateCache(tracker: Tracker): TemplateCache {
     sizeOf: ({ bodies }, source) => Math.max(MIN_BYTES, sizeOf(source, bodies)),
   })
 
-  /** Reserves memory for another precomposed body; the first one always fits. */
+  /** Reserves memory for another precomposed body of the text; the first body always fits. */
   function reserve(source: string): boolean {
     const entry = templates.get(source)
     if (entry === undefined) return false

@@ -62,7 +62,10 @@ export function addTrackingSlots(
   return slots + trackingSlots.length <= MAX_SLOTS ? { html: slotted, trackingSlots } : undefined
 }
 
-/** The values of the tracking slots; `printed`: the values of the document. */
+/**
+ * The values for the tracking slots of one recipient. `printed`: the values of the document's other
+ * slots.
+ */
 export function fillTrackingSlots(
   trackingSlots: readonly TrackingSlot[],
   printed: readonly Value[],
@@ -82,7 +85,7 @@ export function fillTrackingSlots(
   })
 }
 
-/** A token needs no escaping. */
+/** The value of a token, which needs no escaping. */
 function plainValue(text: string): Value {
   return { text, escaped: text, octets: text.length }
 }

@@ -1,7 +1,7 @@
 /**
- * Finds the Content-Type that fits the body of a part, its boundary and its parts. Of repeated fields,
- * the one counts whose boundary the body uses. A boundary that is missing, or that the body does not
- * use, is replaced by the one that it does use. A multipart without parts is text.
+ * Finds the Content-Type that fits the body of a part, its boundary, and its parts. Of repeated
+ * fields, the field counts whose boundary occurs in the body. A boundary that is missing or does
+ * not occur is replaced by the boundary that the body uses. A multipart without parts becomes text.
  */
 import type { Mending, OctetEdit } from './mending.ts'
 import { findFields, mediaType, type PartField, readPartParameter } from './part-fields.ts'
@@ -9,7 +9,7 @@ import { findFields, mediaType, type PartField, readPartParameter } from './part
 type OctetRange = { start: number; end: number }
 
 type MendedBody = {
-  /** The value that replaces all Content-Type fields; undefined if they stay. */
+  /** The value that replaces all Content-Type fields; undefined: the fields stay as they are. */
   contentType: string | undefined
   edits: OctetEdit[]
   parts: OctetRange[]
@@ -20,7 +20,7 @@ type Delimiter = OctetRange & { isLast: boolean; isExact: boolean }
 const MAX_BOUNDARY_LENGTH = 200
 const MAX_SEARCHED = 65_536
 const MAX_PARTS = 400
-/** White space after the boundary is padding (RFC 2046 section 5.1.1). */
+/** Octets of white space after a boundary, which is padding (RFC 2046 section 5.1.1). */
 const MAX_PADDING = 80
 const LF = 0x0a
 
@@ -47,7 +47,7 @@ export function mendBody(
   return { ...left, contentType: plainType(fields, value) }
 }
 
-/** A message whose Content-Type was lost, but not its parts. */
+/** Mends a message that has lost its Content-Type but still has its parts. */
 function withoutType(mending: Mending, body: OctetRange): MendedBody {
   const boundary = guessBoundary(mending, body, LOST_TYPE)
   if (boundary === undefined) return { contentType: undefined, edits: [], parts: [] }
@@ -73,7 +73,10 @@ function multipartOf(type: string, boundary: string): string {
   return `${type}; boundary="${boundary.replace(/["\\]/g, '\\$&')}"`
 }
 
-/** The type of a part that declares none: a file if it has a name. */
+/**
+ * Returns the type for a part that declares none: a file if the part has a filename or is an
+ * attachment, else text.
+ */
 function plainType(fields: readonly PartField[], value: string): string {
   const disposition = findFields(fields, 'content-disposition')[0]?.value ?? ''
   const isFile =
@@ -125,14 +128,14 @@ function listParts(
   return { edits, parts }
 }
 
-/** The next line that is a delimiter. */
+/** Finds the next delimiter line. */
 function findDelimiter(
   raw: Buffer,
   boundary: string,
   { start, end }: OctetRange,
 ): Delimiter | undefined {
   const dashed = Buffer.from(`--${boundary}`, 'latin1')
-  // A search beyond the part would cost the whole message for each part.
+  // Without this bound, each part would cost a search through the rest of the message.
   const within = raw.subarray(0, end)
   for (let at = within.indexOf(dashed, start); at !== -1; at = within.indexOf(dashed, at + 1)) {
     if (at > start && raw[at - 1] !== LF) continue
@@ -151,11 +154,11 @@ function findDelimiter(
   return undefined
 }
 
-/** The line after a delimiter. */
+/** The line after a delimiter line begins a header section or is empty. */
 const OTHER_BOUNDARY = /^(?:content-[\w-]+[ \t]*:|$)/i
 const LOST_TYPE = /^content-type[ \t]*:/i
 
-/** The first line that looks like a delimiter, with a line after it that matches `next`. */
+/** The first line that looks like a delimiter and is followed by a line that matches `next`. */
 function guessBoundary(mending: Mending, body: OctetRange, next: RegExp): string | undefined {
   const lines = begin(mending, body).split(/\r?\n/)
   const index = lines.findIndex((line, at) => {

@@ -1,8 +1,8 @@
 /**
- * Rewrites the parts of a message that mailparser 3.9.31 would read wrongly, and nothing else: most messages
- * come back unchanged. Mended are header fields in charsets other than UTF-8 and in encoded words that belong together,
- * repeated fields of which one is right, invalid types, and boundaries that do not fit the body.
- * Contents of attached messages are left as they are.
+ * Rewrites the parts of a message that mailparser 3.9.31 would read wrongly, and nothing else; most
+ * messages stay unchanged. It mends header fields in charsets other than UTF-8, encoded words that
+ * belong together, repeated fields of which one is right, invalid types, and boundaries that do not
+ * fit the body. The contents of attached messages stay unchanged.
  */
 import { MAX_HEADER_BYTES } from '../limits.ts'
 import type { Damage } from '../parse/damage.ts'
@@ -24,7 +24,7 @@ type MendedMessage = { raw: Buffer; guesses: readonly string[] }
 
 /** Fields whose encoded words mailparser decodes by itself. */
 const DECODED = /^(?:from|to|cc|bcc|sender|reply-to|content-type|content-disposition)$/
-/** Words that mailparser decodes rightly: single ones, in a charset without states. */
+/** A single encoded word in a charset without states, which mailparser decodes rightly. */
 const SAFE_WORD = /^=\?(?:utf-8|us-ascii)\?[bq]\?[!->@-~]*\?=$/i
 
 export function mendMessage(raw: Buffer, damage: Damage): MendedMessage {
@@ -52,7 +52,7 @@ function mendEntity(mending: Mending, { start, end, depth }: Span): void {
   for (const part of body.parts) mendEntity(mending, { ...part, depth: depth + 1 })
 }
 
-/** Where the empty line after a header section begins; undefined without fields. */
+/** The offset of the empty line after a header section; undefined if the section has no fields. */
 function findHeaderEnd(raw: Buffer, start: number, end: number): number | undefined {
   if (raw[start] === CR || raw[start] === LF || start >= end) return undefined
   const limit = Math.min(end, start + MAX_HEADER_BYTES + 4)
@@ -79,9 +79,9 @@ function applyEdits({ raw, edits }: Mending): Buffer {
 }
 
 /**
- * Rewrites the fields of a header section that mailparser would read wrongly.
- * `type`: the value of the only Content-Type field; undefined keeps the given fields. The result has one
- * character per octet.
+ * Rewrites those fields of a header section that mailparser would read wrongly. `type`: the value
+ * of the only Content-Type field; undefined keeps the given fields. The result has one character
+ * per octet.
  */
 function mendFields(
   mending: Mending,
@@ -106,8 +106,9 @@ function mendFields(
 }
 
 /**
- * Of several encodings, the strongest one: a decoder leaves plain octets as they are, but encoded
- * octets without a decoder are unreadable.
+ * Of several Content-Transfer-Encoding fields, returns the one with the strongest encoding
+ * (undefined for a single field): its decoder leaves plain octets as they are, but without it
+ * encoded octets are unreadable.
  */
 function chooseEncoding(fields: readonly PartField[]): PartField | undefined {
   const given = findFields(fields, 'content-transfer-encoding')
@@ -131,7 +132,10 @@ function mendField(mending: Mending, { name, source }: PartField): string {
   })
 }
 
-/** One word in UTF-8, in the form of the first one: mailparser looks for addresses in base64 only. */
+/**
+ * Encodes the text as one word in UTF-8, with the letter (B or Q) of the first given word:
+ * mailparser looks for addresses in base64 words only.
+ */
 function encodeWord(text: string, words: string): string {
   const octets = Buffer.from(text)
   if (/^=\?[^?]*\?b/i.test(words)) return `=?utf-8?B?${octets.toString('base64')}?=`

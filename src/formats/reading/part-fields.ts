@@ -1,14 +1,14 @@
 /**
- * Splits a header section into its fields without changing an octet, and reads the parameters of one.
- * One character per octet.
+ * Splits a header section into its fields without changing an octet, and reads parameters of a
+ * field. One character is one octet.
  */
 
 /** `source`: the whole field, with its folds and without its last line end. */
 export type PartField = {
-  /** In lower case; '' for a line that is no field. */
+  /** The name in lower case; '' for a line that is no field. */
   name: string
   source: string
-  /** Unfolded and trimmed. */
+  /** The value, unfolded and trimmed. */
   value: string
 }
 
@@ -34,7 +34,7 @@ export function mediaType(value: string): string | undefined {
   return shape?.[1]?.toLowerCase()
 }
 
-/** A parameter in plain or in RFC 2231 form, pieces joined; '' without it. */
+/** A parameter in plain or in RFC 2231 form, its pieces joined; '' if the parameter is absent. */
 export function readPartParameter(value: string, name: string): string {
   const found = new RegExp(
     `[;\\s]${name}(?:\\*(\\d{0,2})\\*?)?[ \\t]{0,9}=[ \\t]{0,9}(?:"((?:[^"\\\\]|\\\\.){0,400})"?|([^\\s";]{0,400}))`,

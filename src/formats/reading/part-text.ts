@@ -1,6 +1,7 @@
 /**
- * The text of a part on its way through mailparser: its transfer encoding, octets as characters, their charset,
- * the paragraphs of flowed text, and HTML for plain text. Each step takes little memory beside its result.
+ * Processes the text of a part on its way through mailparser: transfer encoding, octets as
+ * characters, charset, the paragraphs of flowed text, and HTML for plain text. Each step takes
+ * little memory beside its result.
  */
 import { Transform } from 'node:stream'
 import { decodeOctets } from '../parse/charset.ts'
@@ -18,19 +19,25 @@ type PartText = {
   damage: Damage
 }
 
-/** The beginning of a document, where it may declare its charset. */
+/** Octets at the beginning of an HTML document in which a charset declaration is looked for. */
 const MAX_SEARCHED = 1_024
 const META = /<meta\b[^>]{0,200}\bcharset[ \t]{0,9}=[ \t]{0,9}["']?([\w.:-]{2,40})/i
 
 type TextLine = { depth: number; text: string; isOpen: boolean }
 
-/** `texts` are joined once at the end, because cutting a long text is expensive. */
+/**
+ * `texts`: the lines of the paragraph, joined once at the end, because cutting a long text is
+ * expensive.
+ */
 type Paragraph = { depth: number; texts: string[]; isOpen: boolean }
 
 const SIGNATURE = '-- '
-/** Lines are joined in groups: millions of short strings take far more memory than their text. */
+/**
+ * The number of lines that are joined at a time: millions of short strings take far more memory
+ * than one text.
+ */
 const GROUP = 1_000
-/** LF on its way through mailparser: U+010A has the octet of LF as its lower octet. */
+/** LF goes through mailparser as U+010A, whose lower octet is that of LF. */
 const LINE_FEEDS = /\n/g
 const HIDDEN_LF = '\u010a'
 
@@ -49,9 +56,8 @@ export function readPartText(octets: Buffer, { label, isHtml, guesses, damage }:
 
 /**
  * Joins the lines of `format=flowed` text (RFC 3676): a line that ends in a space continues on the
- * next one if both have the same quote depth. A blank line or a signature always ends a paragraph.
- *
- * `text`: with LF line ends. `isDelSp`: the space before a line end is not part of the text.
+ * next line if both have the same quote depth. A blank line or a signature ends the paragraph.
+ * `text` has LF line ends. `isDelSp`: the space at a line's end is not part of the text.
  */
 export function unflow(text: string, isDelSp: boolean): string {
   const groups: string[] = []
@@ -78,7 +84,7 @@ export function unflow(text: string, isDelSp: boolean): string {
   return [...groups, paragraphs.join('\n')].join('\n')
 }
 
-/** A space after the quote marks may be stuffing (section 4.4). */
+/** A space after the quote marks may have been added as stuffing (section 4.4). */
 function readLine(line: string): TextLine {
   const depth = /^>*/.exec(line)?.[0].length ?? 0
   const text = line.slice(line[depth] === ' ' ? depth + 1 : depth)
@@ -96,8 +102,8 @@ function writeParagraph({ depth, texts }: Paragraph): string {
 }
 
 /**
- * Converts plain text to HTML, in little more memory than the result: a text may be megabytes of line ends.
- * Blank lines separate paragraphs; white space at the ends of lines is left out.
+ * Converts plain text to HTML in little more memory than the result, even for megabytes of line
+ * ends. Blank lines separate paragraphs; white space at the ends of lines is removed.
  */
 export function textToHtml(text: string): string {
   const groups: string[] = []
@@ -122,9 +128,9 @@ export function textToHtml(text: string): string {
 }
 
 /**
- * Passes the octets that `allow` returns on as text, one character for each octet. mailparser replaces the
- * line ends of a whole text at once, at a hundred octets of memory for each, so LF passes as U+010A.
- * `textAsOctets` restores the octets.
+ * A stream that passes on, as text with one character per octet, the octets that `allow` returns.
+ * mailparser replaces all line ends of a text at once, which takes a hundred octets of memory for
+ * each line end, so LF passes as U+010A. `textAsOctets` restores the octets.
  */
 export function octetsAsText(allow: (octets: Buffer) => Buffer): Transform {
   return new Transform({
@@ -143,16 +149,17 @@ export function textAsOctets(text: string): Buffer {
 }
 
 /**
- * Returns a decoder for mailparser: of base64 or quoted-printable (RFC 2045 section 6), else the parser's own.
- * The parser's decoders of these two replace characters of a whole line or part at once, at a hundred octets
- * of memory for each. `encoding`: in lower case; `getDecoder`: makes the decoder of the parser.
+ * Returns a decoder for mailparser: our own for base64 and quoted-printable (RFC 2045 section 6),
+ * else the parser's. The parser's decoders of these two replace characters of a whole line or part
+ * at once, which takes a hundred octets of memory for each character. `encoding`: in lower case;
+ * `getDecoder`: makes the parser's decoder.
  */
 export function decoderOf(encoding: string | false, getDecoder: () => Transform): Transform {
   if (encoding === 'quoted-printable') return quotedPrintableDecoder()
   return encoding === 'base64' ? inSlices(getDecoder()) : getDecoder()
 }
 
-/** The decoder, given a slice at a time. It pushes what it decodes. */
+/** Feeds the decoder a slice at a time; the decoder pushes the decoded octets. */
 function inSlices(decoder: Transform): Transform {
   const decodeWhole = decoder._transform.bind(decoder)
   decoder._transform = (chunk: Buffer, encoding, done) => {
@@ -168,7 +175,7 @@ function inSlices(decoder: Transform): Transform {
   return decoder
 }
 
-/** Decodes when it has the whole part. */
+/** A decoder that collects the whole part before it decodes. */
 function quotedPrintableDecoder(): Transform {
   const chunks: Buffer[] = []
   return new Transform({
@@ -182,7 +189,9 @@ function quotedPrintableDecoder(): Transform {
   })
 }
 
-/** Leaves blanks at the ends of lines out; a sign of equality without an escape stays. */
+/**
+ * Decodes quoted-printable. Blanks at the ends of lines are removed; a `=` without an escape stays.
+ */
 export function decodeQuotedPrintable(encoded: Buffer): Buffer {
   const joined = joinLines(encoded)
   const decoded = Buffer.alloc(joined.length)
@@ -195,11 +204,14 @@ export function decodeQuotedPrintable(encoded: Buffer): Buffer {
   return decoded.subarray(0, length)
 }
 
-/** Without soft line breaks and blanks at the ends of lines. */
+/** Removes soft line breaks, and blanks at the ends of lines. */
 function joinLines(encoded: Buffer): Buffer {
   const joined = Buffer.alloc(encoded.length)
   let length = 0
-  /** A sign of equality before this place does not begin a soft line break. */
+  /**
+   * The offset up to which lines are already joined: a `=` before this offset begins no soft line
+   * break.
+   */
   let joinedTo = 0
   for (let at = 0; at < encoded.length; ) {
     const end = endOfBlanks(encoded, at)
@@ -230,7 +242,7 @@ function readEscape(octets: Buffer, at: number): number | undefined {
   return high === undefined || low === undefined ? undefined : high * 16 + low
 }
 
-/** 0 to 9, A to F, a to f. */
+/** The value of a hexadecimal digit in either case; undefined for another octet. */
 function hexOf(octet: number | undefined): number | undefined {
   if (octet === undefined) return undefined
   if (octet >= 0x30 && octet <= 0x39) return octet - 0x30

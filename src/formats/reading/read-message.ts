@@ -1,8 +1,9 @@
 /**
- * The reader of messages, whatever the way in: reads words, names and files with mailparser 3.9.31.
- * `mend-message.ts` first rewrites what the parser would read wrongly. Some results are corrected:
- * texts are decoded by the charset that they have, paragraphs of flowed text stay separate, a text part
- * with a filename is a file, and so is an attached message, whose own parts are not read.
+ * The reader of messages for every way in. mailparser 3.9.31 reads words, names and files; before,
+ * `mend-message.ts` rewrites the places that the parser would read wrongly. Some results are then
+ * corrected: texts are decoded by their real charset, paragraphs of flowed text stay separate, a
+ * text part with a filename is a file, and an attached message is a file whose own parts are not
+ * read.
  */
 import { Readable, type Transform } from 'node:stream'
 import {
@@ -27,7 +28,10 @@ import {
 } from './part-text.ts'
 import { type Seal, sealOfText, sealOfType } from './seal.ts'
 
-/** `isAlternative`: another form of the text, such as a calendar (RFC 2046 section 5.1.4). */
+/**
+ * `isAlternative`: the file is another form of the text, such as a calendar (RFC 2046 section
+ * 5.1.4).
+ */
 export type ReadFile = Attachment & { isAlternative: boolean }
 
 export type ReadMessage = {
@@ -38,10 +42,10 @@ export type ReadMessage = {
   cc: AddressObject | AddressObject[] | undefined
   replyTo: AddressObject | undefined
   subject: string
-  /** '' without an HTML part. */
+  /** The HTML of the message; '' without an HTML part. */
   html: string
   text: string
-  /** Each HTML part has a plain-text alternative, so that `text` is complete. */
+  /** Every HTML part has a plain-text alternative, so `text` has the whole message. */
   isTextWhole: boolean
   /** Text beyond `maxTextBytes` was left out. */
   isTextCut: boolean
@@ -49,22 +53,25 @@ export type ReadMessage = {
   /** How the message is signed or encrypted; null if it is not. */
   seal: Seal | null
   damage: Damage
-  /** The reason why only the beginning was read; code EMAXLEN if a limit was exceeded. */
+  /**
+   * The reason why only the beginning of the message was read; its code is EMAXLEN if a limit was
+   * exceeded.
+   */
   error: Error | undefined
 }
 
 type ReadOptions = {
-  /** Whether files have their contents, beside their size. */
+  /** Whether the contents of files are returned; their sizes always are. */
   keepsFiles: boolean
   maxParts: number
   /**
-   * The limit on the octets of all plain texts, and the same limit on those of all HTML, before
-   * their charset is decoded. The rest is left out. If absent, there is no limit.
+   * The limit on the octets of all plain texts together, and of all HTML together, before they are
+   * decoded. Text beyond the limit is left out. If absent, there is no limit.
    */
   maxTextBytes?: number
 }
 
-/** A part, as described by its header section. */
+/** A part in the parser's words, as its header section describes it. */
 type ParserPart = {
   parentNode: ParserPart | false
   contentType: string | false
@@ -83,7 +90,7 @@ type ParserEntity = { textContent?: string; children: ParserEntity[]; isAttachme
 
 declare module 'mailparser' {
   interface MailParser {
-    /** False until the header section has been read. */
+    /** The parts of the message; false until the header section has been read. */
     tree: ParserEntity | false
     headerLines: HeaderLines | false
     hasHtml: boolean
@@ -107,10 +114,10 @@ const PARSER_OPTIONS = {
 const LF = 0x0a
 const PIECE_BYTES = 65_536
 
-/** A charset that the parser does not decode by itself, for text that is decoded later. */
+/** A charset that the parser leaves undecoded; the text is decoded later. */
 const OCTETS = 'binary'
 
-/** Resolves for any octets. */
+/** Reads the message. Resolves for any octets. */
 export async function readMessage(
   given: Buffer,
   { keepsFiles, ...limits }: ReadOptions,
@@ -146,8 +153,8 @@ export async function readMessage(
 }
 
 /**
- * Whole lines, some of them at a time: the parser's memory is a multiple of what it is given at once. A longer line is
- * given whole.
+ * Yields whole lines, some of them at a time: the parser's memory is a multiple of what it is given
+ * at once. A longer line is yielded whole.
  */
 function* linesOf(raw: Buffer): Generator<Buffer> {
   for (let at = 0; at < raw.length; ) {
@@ -169,9 +176,12 @@ class TolerantParser extends MailParser {
   readonly #context: ParserContext
   readonly #parents = new Set<ParserPart>()
   readonly #texts = new Map<ParserEntity, (text: string) => string>()
-  /** Content types by their nearest multipart/alternative; undefined: outside of any. */
+  /**
+   * The content types of parts that are no attachments, by their nearest multipart/alternative; the
+   * key undefined has the parts outside of any.
+   */
   readonly #alternatives = new Map<ParserPart | undefined, Set<string>>()
-  /** Whether each file that is not handed over yet is an alternative. */
+  /** For each file that the parser has not delivered yet: whether it is an alternative. */
   readonly #files: boolean[] = []
   #textPart: TextPart = 'Text'
   readonly #textBytes = { Text: 0, HTML: 0 }
@@ -205,7 +215,10 @@ class TolerantParser extends MailParser {
     return entity
   }
 
-  /** Whether the next file is an alternative. Called once for each file, in their order. */
+  /**
+   * Returns whether the next file is an alternative. To be called once for each file, in the files'
+   * order.
+   */
   nextIsAlternative(): boolean {
     return this.#files.shift() ?? false
   }
@@ -224,7 +237,10 @@ class TolerantParser extends MailParser {
     this.#alternatives.set(alternative, types.add(contentType))
   }
 
-  /** The octets of all texts pass through here, after `createNode` of their part. */
+  /**
+   * The parser asks for this decoder after `createNode`, so all octets of that part's text pass
+   * through it.
+   */
   override getDecoder(): { decodeStream(): Transform } {
     return {
       decodeStream: () => {
@@ -235,8 +251,8 @@ class TolerantParser extends MailParser {
   }
 
   /**
-   * Returns as many of the octets as the limit on texts of the kind allows. A cut does not split a
-   * character of UTF-8.
+   * Returns the first of the octets, up to the limit on texts of this kind. The cut does not split
+   * a character of UTF-8.
    */
   #allow(part: TextPart, octets: Buffer): Buffer {
     const { maxTextBytes = Number.POSITIVE_INFINITY, damage } = this.#context
@@ -257,7 +273,7 @@ class TolerantParser extends MailParser {
     return super.getTextContent()
   }
 
-  /** Turns text to HTML only in messages that have HTML: other messages need no HTML form. */
+  /** Converts plain text to HTML only if the message has HTML: other messages need no HTML form. */
   override textToHtml(text: string): string {
     return this.hasHtml ? textToHtml(text) : ''
   }
@@ -286,7 +302,10 @@ function alternativeOf({ parentNode }: ParserPart): ParserPart | undefined {
   return part === false ? undefined : part
 }
 
-/** A part of multipart/alternative that is no text to read, unless it is declared an attachment. */
+/**
+ * Whether a file is another form of the text: a part of multipart/alternative that is not declared
+ * an attachment.
+ */
 function isAlternativeFile({ parentNode, disposition }: ParserPart): boolean {
   if (parentNode === false || parentNode.contentType !== 'multipart/alternative') return false
   return disposition !== 'attachment'
@@ -314,7 +333,10 @@ function addFile({ files }: ReadMessage, { part, isAlternative, keepsFiles }: Ad
   })
 }
 
-/** Whether a text part is a file, though its Content-Disposition is inline or missing. */
+/**
+ * Whether a text part of multipart/mixed has a filename. Such a part is a file, even if its
+ * Content-Disposition is inline or missing.
+ */
 function isNamedText({ parentNode, contentType, filename }: ParserPart): boolean {
   if (parentNode === false || parentNode.contentType !== 'multipart/mixed') return false
   return filename !== false && /^text\/(?:plain|html)$/.test(contentType || '')

@@ -1,9 +1,12 @@
 /**
- * The meaning of a remote server's reply for the message, the recipient and the site. The rules are
- * data (`text-rules.ts`, `code-rules.ts`); this file finds the rule and sets its bounds. In session the first digit
- * decides: a 4yz is never final and never suppresses, regardless of its text; a 5yz is retried only if
- * its class or its rule says so. A late bounce (stage `late`) is always final, and its command counts
- * like a stage. Within these bounds text beats enhanced code, and enhanced code beats reply code.
+ * Decides what a remote server's reply means for the message, the recipient and the site. The rules
+ * are data (`text-rules.ts`, `code-rules.ts`); this file finds the rule that applies and bounds its
+ * effect.
+ *
+ * In session, the first digit decides: a 4yz is never final and never suppresses, whatever its text
+ * says; a 5yz is retried only if its class or its rule says so. A late bounce (stage `late`) is
+ * always final, and the command that it names counts like a stage. Within these bounds, the text
+ * beats the enhanced code, and the enhanced code beats the reply code.
  */
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../base/clock.ts'
 import { CODE_RULES, ENHANCED_RULES } from './code-rules.ts'
@@ -11,7 +14,7 @@ import type { ReplyClass, ReplyContext, ReplyVerdict, SiteAction, Stage } from '
 import { BEFORE_MAIL, BEFORE_RECIPIENT, CLASS_MEANINGS, type ReplyRule } from './reply-rule.ts'
 import { TEXT_RULES, WHOLE_TEXT_RULES } from './text-rules.ts'
 
-/** A verdict and the part of the reply that decided it. */
+/** `basis`: the part of the reply that decided the verdict. */
 export type Classification = { verdict: ReplyVerdict; basis: 'text' | 'enhanced' | 'code' | 'none' }
 
 const MAX_HINT_MS = 6 * HOUR_MS
@@ -26,7 +29,7 @@ const ACCEPTED: ReplyVerdict = Object.freeze({
   countsAsFailure: false,
 })
 
-/** The reason why an attempt ended without a decisive reply. */
+/** The reason why an attempt ended without a reply that decides. */
 export type LocalCause =
   | 'network'
   | 'tls'
@@ -57,28 +60,31 @@ const UNIT_MS: Readonly<Record<string, number>> = {
   h: HOUR_MS,
 }
 
-/** `text`: the normalised text that the rules match. */
+/** `text`: the normalised text of the reply, which the rules match. */
 type Match = { rule: ReplyRule | undefined; digit: number; text: string }
 
 const MAX_MATCHED_LENGTH = 2_000
 const MIN_VERDICT_LENGTH = 8
-/** The words that begin advice after the refusal (`dropAdvice`). */
+/** The words with which advice begins after a refusal (see `dropAdvice`). */
 const ADVICE =
   /(?<!: ?(?:please )?)(?<=[.;,!)-] ?| )(?:please (?!(?:re)?try)|kindly |contact |to (?:fix|resolve|correct|learn|prevent|avoid|request) |for (?:more|further|additional|help|assistance|details|instructions)\b|see (?:also |our |the |below|http)|visit |refer to|learn more|set ?up |if you |you (?:should|must|may|can|need) )/
-/** In a rule's `enhanced`: the reply has no enhanced code. */
+/** The value in a rule's `enhanced` for a reply without an enhanced code. */
 const NO_DETAIL = 'none'
 
 type Context = ReturnType<typeof contextOf>
 
 /**
- * The verdict on a reply. At stage `late`, `code` 0 means that the report has no reply code; then the
- * enhanced code gives the first digit.
+ * Returns the verdict on a reply. At stage `late`, `code` 0 means that the report has no reply
+ * code; the first digit then comes from the enhanced code.
  */
 export function classifyReply(input: ReplyContext): ReplyVerdict {
   return classifyWithBasis(input).verdict
 }
 
-/** As `classifyReply`, for a caller that chooses between several texts. */
+/**
+ * Like `classifyReply`, but also says which part of the reply decided, for a caller that chooses
+ * between several texts.
+ */
 export function classifyWithBasis(input: ReplyContext): Classification {
   const digit = firstDigit(input)
   if (digit < 4) return { verdict: ACCEPTED, basis: 'code' }
@@ -92,7 +98,10 @@ function basisOf(rule: ReplyRule | undefined): Classification['basis'] {
   return rule.enhanced === undefined ? 'code' : 'enhanced'
 }
 
-/** The verdict without a reply: no connection, DNS, or an extension that the server lacks. */
+/**
+ * Returns the verdict on an attempt without a reply: no connection, a fault of DNS, or an extension
+ * that the server lacks.
+ */
 export function classifyLocally(cause: LocalCause): ReplyVerdict {
   const { isHard = false, ...meaning } = LOCAL_MEANINGS[cause]
   const isNetwork = meaning.class === 'network'
@@ -143,11 +152,14 @@ function siteOf({ stage, reply }: ReplyContext, replyClass: ReplyClass, digit: n
   const site = CLASS_MEANINGS[replyClass].site
   const isUnexplained = replyClass === 'unknown' && digit === 4
   if (!isUnexplained && site !== 'slow') return site
-  // A 421 in an ongoing session closes only this connection; the site is not slowed down.
+  // A 421 after EHLO closes only this connection, so the site is not slowed down.
   return reply.code === 421 && !BEFORE_MAIL.includes(stage) ? 'reconnect' : 'slow'
 }
 
-/** The delay of "try again in 5 minutes" or "come back in 00:05:00": one second to six hours. */
+/**
+ * Reads the delay in "try again in 5 minutes" or "come back in 00:05:00", between one second and
+ * six hours.
+ */
 function retryHintMs(text: string): number | null {
   const clock = /\b(?:in|after|for|wait) (\d{1,2}):(\d{2}):(\d{2})\b/.exec(text)
   if (clock) {
@@ -189,13 +201,13 @@ function matchesText(rule: ReplyRule, raw: string, text: string): boolean {
   return rule.raw === undefined ? rule.text?.test(text) === true : rule.raw.test(raw)
 }
 
-/** Removes advice after the refusal, because advice mentions other problems. */
+/** Cuts off the advice after a refusal, because advice mentions other problems. */
 function dropAdvice(text: string): string {
   const start = ADVICE.exec(text)?.index ?? 0
   return start < MIN_VERDICT_LENGTH ? text : `${text.slice(0, start)} …`
 }
 
-/** Removes codes, and addresses, so that no recipient's name matches a rule. */
+/** Removes codes and addresses, so that a recipient's name matches no rule. */
 function dropNames(raw: string): string {
   return raw
     .replace(/(?:\b[245]\d\d[ -])?#?\b[245]\.\d{1,3}\.\d{1,3}\b/g, ' ')
@@ -205,7 +217,7 @@ function dropNames(raw: string): string {
     .trim()
 }
 
-/** The facts that rules compare beside the text, made once for all rules. */
+/** The facts about a reply that rules compare besides its text, collected once for all rules. */
 function contextOf(input: ReplyContext, digit: number) {
   const { stage, reply, command, mxHost, recipientDomain, isForeign = false } = input
   const detail = reply.enhancedCode?.slice(2) ?? NO_DETAIL
@@ -228,7 +240,10 @@ function matchesContext(rule: ReplyRule, context: Context): boolean {
   return mx === undefined || context.names.some((name) => mx.test(name))
 }
 
-/** Before RCPT, no rule that blames the recipient's address applies. */
+/**
+ * Whether the rule applies to a reply to this command. Before RCPT, no rule applies that blames the
+ * recipient's address.
+ */
 function matchesCommand(rule: ReplyRule, command: Stage): boolean {
   const isOfAddress = rule.class === 'hard' && rule.reason !== 'rejected'
   if (isOfAddress && BEFORE_RECIPIENT.includes(command)) return false

@@ -1,4 +1,7 @@
-/** Rules on codes, used if no text rule matches: enhanced codes first, then reply codes. */
+/**
+ * Rules on the codes of a reply, used when no text rule matches: rules on enhanced codes, then on
+ * reply codes.
+ */
 import { BEFORE_MAIL, type ReplyRule } from './reply-rule.ts'
 
 export const ENHANCED_RULES: readonly ReplyRule[] = [
@@ -9,7 +12,7 @@ export const ENHANCED_RULES: readonly ReplyRule[] = [
     codes: [501],
     mx: /(?:^|\.)(?:orange|wanadoo)\./,
   },
-  // An address that is refused at MAIL belongs to the sender.
+  // A refusal of an address at MAIL concerns the sender's address.
   {
     class: 'syntax',
     reason: 'rejected',
@@ -17,7 +20,8 @@ export const ENHANCED_RULES: readonly ReplyRule[] = [
     digit: 5,
     commands: ['mail'],
   },
-  // Codes of late reports without text: RFC 3463 and the registry of RFC 5248, narrowly interpreted.
+  // Rules for late reports whose text matches nothing: the meanings of RFC 3463 and the registry of
+  // RFC 5248, narrowly interpreted.
   {
     class: 'hard',
     reason: 'userunknown',

@@ -13,20 +13,21 @@ import { anyOf, type ReplyRule } from './reply-rule.ts'
 const WHILE =
   'from\\b|in (?:the|an|one|this) (?:last|hour|day|minute)|per (?:hour|day|minute)|this (?:hour|day)\\b|today\\b'
 
-/** Words that say that a number of recipients counts for a while. */
+/** Matches words which say that a limit on recipients holds for some time. */
 const IN_A_WHILE = `(?:received\\b|${WHILE})`
 
 const RECIPIENT_LIMIT =
   '(?:\\b(?:recipients?|rcpts?) (?:limit|count)\\b.{0,20}(?:exceed|reach)|\\bnumber of (?:recipients|rcpts)\\b.{0,20}(?:exceed|reach)|\\bmax(?:imum)? (?:allowed )?(?:number of )?(?:recipients|rcpts)\\b)'
 
 /**
- * Up to three words that say which connections. Words after "in" or "from" belong to another limit.
+ * Matches up to three words that describe the connections. Words after "in" or "from" belong to
+ * another limit.
  */
 const WHICH = '(?:(?!(?:in|on|per|for|from|over|to|of|during)\\b)\\S{1,20} ){0,3}'
 
 export const TOO_MANY_CONNECTIONS = `too many ${WHICH}(?:connections|sessions)\\b`
 
-/** The codes of a full mailbox. */
+/** The subject and detail of X.2.2, the code of a full mailbox. */
 const QUOTA_CODES = ['2.2']
 
 export const LIMIT_RULES: readonly ReplyRule[] = [
@@ -46,7 +47,8 @@ export const LIMIT_RULES: readonly ReplyRule[] = [
     unless: QUOTA_CODES,
     text: new RegExp(RECIPIENT_LIMIT),
   },
-  // X.5.3 is about recipients (RFC 3463), which are messages here: each has one.
+  // X.5.3 limits the recipients of a message (RFC 3463). Here each message has one recipient, so
+  // the limit is one of messages.
   {
     class: 'session',
     reason: 'toomanyconn',

@@ -1,6 +1,6 @@
 /**
- * Rules on the words and published codes of single providers, for replies whose text says less than
- * the code or contradicts it. They come before the general text rules.
+ * Rules on the words and published codes of single providers whose replies say less in words than
+ * in codes, or contradict them. They come before the general text rules.
  */
 import type { ReplyRule } from './reply-rule.ts'
 
@@ -8,8 +8,8 @@ const KDDI = /(?:^|\.)(?:ezweb\.ne\.jp|au\.com)$/
 const DOCOMO = /(?:^|\.)docomo\.ne\.jp$/
 
 export const PROVIDER_RULES: readonly ReplyRule[] = [
-  // KDDI (au): an unknown user is refused at RCPT, with the address in the text. The same words
-  // without an address, after the data, come from its filters.
+  // KDDI (au) refuses an unknown user at RCPT, with the address in the text. The same words without
+  // an address, after the data, come from its filters.
   {
     class: 'hard',
     reason: 'userunknown',
@@ -37,7 +37,7 @@ export const PROVIDER_RULES: readonly ReplyRule[] = [
     isStrike: true,
   },
 
-  // Orange and Laposte: `OFR_506`, `LPN007_510`.
+  // Orange and Laposte, with codes such as `OFR_506` and `LPN007_510`.
   { class: 'block', reason: 'blocked', text: /\b(?:ofr|lpn|ouk)\w{0,3}_(?:10[123]|510|999)\b/ },
   { class: 'connections', reason: 'toomanyconn', text: /\b(?:ofr|lpn)\w{0,3}_104\b/ },
   { class: 'policy', reason: 'authfailure', text: /\b(?:ofr|lpn)\w{0,3}_(?:401|517)\b/ },
@@ -46,7 +46,7 @@ export const PROVIDER_RULES: readonly ReplyRule[] = [
   { class: 'content', reason: 'spamdetected', text: /\b(?:ofr|lpn|ouk)\w{0,3}_(?:506|513)\b/ },
   { class: 'policy', reason: 'policyviolation', text: /\b(?:ofr|lpn)\w{0,3}_630\b/ },
 
-  // Spectrum (Charter): `AUP#In-1310`.
+  // Spectrum (Charter), with codes such as `AUP#In-1310`.
   {
     class: 'block',
     reason: 'blocked',
@@ -56,7 +56,7 @@ export const PROVIDER_RULES: readonly ReplyRule[] = [
   { class: 'throttle', reason: 'ratelimited', text: /\baup#\w{0,4}-?1(?:3[5-9]|4\d|5[458])0\b/ },
   { class: 'policy', reason: 'policyviolation', text: /\baup#\w{0,4}-?(?:11[6-9]0|1560)\b/ },
   { class: 'syntax', reason: 'rejected', text: /\baup#\w{0,4}-?(?:10[1-8]0|15[02]0)\b/ },
-  // Cox: `AUP#CXBL`.
+  // Cox, with codes such as `AUP#CXBL`.
   { class: 'block', reason: 'blocked', text: /\baup#(?:cxbl|cxdns|cdrbl|ipbl)/ },
   { class: 'connections', reason: 'toomanyconn', text: /\baup#cxcnct/ },
   { class: 'throttle', reason: 'toomanyconn', text: /\baup#cxmxrt/ },
@@ -65,13 +65,13 @@ export const PROVIDER_RULES: readonly ReplyRule[] = [
   { class: 'policy', reason: 'securityerror', text: /\baup#cx(?:thrt|mj)\b/ },
   { class: 'content', reason: 'spamdetected', text: /\baup#urlbl/ },
 
-  // GoDaddy: `IB212` at the end of a line.
+  // GoDaddy, with codes such as `IB212` at the end of a line.
   { class: 'block', reason: 'blocked', text: /\bib1(?:0[34568]|1[0-3])\b/ },
   { class: 'throttle', reason: 'toomanyconn', text: /\bib(?:007|605)\b/ },
   { class: 'throttle', reason: 'ratelimited', text: /\bib(?:101|504|510|607)\b/ },
   { class: 'content', reason: 'contenterror', text: /\bib50[12]\b/ },
 
-  // Facebook: `POL-P7`.
+  // Facebook, with codes such as `POL-P7`.
   { class: 'block', reason: 'blocked', text: /\b(?:pol-(?:p[1-4]|t\d)|dns-(?:p3|t2))\b/ },
   { class: 'connections', reason: 'toomanyconn', text: /\bcon-t1\b/ },
   { class: 'throttle', reason: 'toomanyconn', text: /\b(?:con-t[2-9]|msg-t1)\b/ },
@@ -84,7 +84,7 @@ export const PROVIDER_RULES: readonly ReplyRule[] = [
   { class: 'disabled', reason: 'suspended', text: /\brcp-t4\b/ },
   { class: 'unknown', reason: 'systemerror', text: /\brcp-t1\b/ },
 
-  // NetEase (163, 126, yeah): `DT:SPM`.
+  // NetEase (163, 126, yeah), with codes such as `DT:SPM`.
   { class: 'content', reason: 'spamdetected', text: /\b(?:dt:spm|mi:spb)\b/ },
   { class: 'block', reason: 'blocked', text: /\b(?:dt:rbl|wm:bli|hl:rep)\b/ },
   { class: 'connections', reason: 'toomanyconn', text: /\bhl:icc\b/ },
@@ -95,7 +95,7 @@ export const PROVIDER_RULES: readonly ReplyRule[] = [
     text: /\b(?:hl:ifc|rp:trc|mi:dmc|mi:stc|mi:cel|rp:drc)\b/,
   },
 
-  // Symantec.cloud (MessageLabs): refusals by its spam filter.
+  // Symantec.cloud (MessageLabs) refuses by its spam filter.
   {
     class: 'content',
     reason: 'spamdetected',
@@ -104,7 +104,7 @@ export const PROVIDER_RULES: readonly ReplyRule[] = [
   // Tencent: the mailbox is closed or does not accept external mail.
   { class: 'disabled', reason: 'suspended', text: /mailbox unavailable or access denied/ },
 
-  // Outlook.com: `(SC-001)`.
+  // Outlook.com, with codes such as `(SC-001)`.
   { class: 'policy', reason: 'policyviolation', text: /\bsc-002\b/ },
 
   // Microsoft: a banned sender, not a bad recipient.

@@ -11,39 +11,47 @@ export type ReplyRule = {
   readonly class: ReplyClass
   readonly reason: BounceReason
   readonly text?: RegExp
-  /** Like `text`, but matches the original text with its addresses and codes. */
+  /** Like `text`, but matches the original text, which still has its addresses and codes. */
   readonly raw?: RegExp
-  /** "subject.detail" of the enhanced code; `none`: the reply has no enhanced code. */
+  /**
+   * The rule applies only to these values of "subject.detail" in the enhanced code; `none`: a reply
+   * without an enhanced code.
+   */
   readonly enhanced?: readonly string[]
   readonly codes?: readonly number[]
-  /** First digit of the reply. */
+  /** The rule applies only to replies with this first digit. */
   readonly digit?: 4 | 5
   readonly stages?: readonly Stage[]
-  /** The command that the reply is to: the stage in session, or the command in a late report. */
+  /**
+   * The rule applies only to replies to these commands: the stage in session, or the command that a
+   * late report names.
+   */
   readonly commands?: readonly Stage[]
   /** The rule does not apply to replies to these commands. */
   readonly exceptCommands?: readonly Stage[]
   /** The rule does not apply with these values of "subject.detail". */
   readonly unless?: readonly string[]
-  /** Overrides the class. */
+  /** Overrides whether the class counts as a strike. */
   readonly isStrike?: boolean
-  /** The provider: matches the MX host's name or the recipient's domain. */
+  /**
+   * The provider that the rule is for: matches the name of the MX host or the recipient's domain.
+   */
   readonly mx?: RegExp
   /** The rule applies only if the reporting system belongs to another organisation. */
   readonly isForeign?: true
   readonly retryAfterMs?: number
   readonly site?: SiteAction
-  /** Overrides the class. */
+  /** Overrides whether the class is retried after a 5yz in session. */
   readonly isRetried?: boolean
 }
 
-/** Stages before MAIL. */
+/** The stages before MAIL. */
 export const BEFORE_MAIL: readonly Stage[] = ['connect', 'greeting', 'ehlo']
-/** Stages before RCPT: a refusal concerns this server, not the recipient. */
+/** The stages before RCPT, at which a refusal concerns this server and not the recipient. */
 export const BEFORE_RECIPIENT: readonly Stage[] = [...BEFORE_MAIL, 'starttls', 'auth', 'mail']
 
 type ClassMeaning = {
-  /** A 5yz of this class in session is retried. */
+  /** Whether a 5yz of this class in session is retried. */
   readonly isRetried: boolean
   readonly retryAfterMs: number | null
   readonly site: SiteAction
@@ -57,7 +65,7 @@ const REFUSED: ClassMeaning = {
   isCounted: true,
 }
 
-/** The meaning of each class; a rule's own values override it. */
+/** The meaning of each class; values that a rule has itself override it. */
 export const CLASS_MEANINGS: Readonly<Record<ReplyClass, ClassMeaning>> = {
   accepted: { ...REFUSED, isCounted: false },
   hard: REFUSED,
@@ -83,7 +91,7 @@ export const CLASS_MEANINGS: Readonly<Record<ReplyClass, ClassMeaning>> = {
   unknown: REFUSED,
 }
 
-/** A pattern that matches if any of the given patterns does. */
+/** Joins patterns into one that matches where any of them does. */
 export function anyOf(...patterns: RegExp[]): RegExp {
   return new RegExp(patterns.map(({ source }) => source).join('|'))
 }

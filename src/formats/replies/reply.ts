@@ -1,6 +1,6 @@
-/** SMTP replies, the context in which they are read, and the verdict on them. */
+/** The types of an SMTP reply, of the context in which it is read, and of the verdict on it. */
 
-/** The stage of a session that a reply ends; `late` is a report after the session. */
+/** The stage of a session that ends with the reply; `late`: a report after the session. */
 export type Stage =
   | 'connect'
   | 'greeting'
@@ -13,18 +13,21 @@ export type Stage =
   | 'message'
   | 'late'
 
-/** RFC 5321 reply, RFC 3463 code. `text`: lines joined by '\n', control bytes escaped, bounded. */
+/**
+ * An SMTP reply (RFC 5321) with its enhanced code (RFC 3463). `text`: the lines joined by '\n',
+ * bounded, control bytes escaped.
+ */
 export type Reply = { code: number; enhancedCode: string | null; text: string }
 
 export type ReplyContext = {
   stage: Stage
   reply: Reply
   mxHost?: string
-  /** At stage `late`. */
+  /** The recipient's domain, at stage `late` only. */
   recipientDomain?: string
-  /** At stage `late`: the reporting system belongs to another organisation than the recipient. */
+  /** At stage `late`: the reporting system and the recipient belong to different organisations. */
   isForeign?: boolean
-  /** At stage `late`: the command that the reply was to, if the report names it. */
+  /** At stage `late`: the command that the reply answered, if the report names one. */
   command?: Stage
 }
 
@@ -47,7 +50,7 @@ export type ReplyClass =
   | 'dns'
   | 'unknown'
 
-/** The reasons that `bounce inspect` shows. */
+/** The reasons in the output of `bounce inspect`. */
 export type BounceReason =
   | 'userunknown'
   | 'hostunknown'
@@ -90,17 +93,17 @@ export type SiteAction =
   | 'reconnect'
 
 export type ReplyVerdict = {
-  /** Permanent for this message. */
+  /** The delivery of this message has failed for good: no further attempt. */
   isFinal: boolean
   class: ReplyClass
   reason: BounceReason
-  /** The address will never work: suppress it now. */
+  /** The address will never work: it is suppressed at once. */
   isHard: boolean
   /** Counts towards the three strikes that suppress an address. */
   isStrike: boolean
-  /** From a hint in the reply or from the rule; null = the usual retry delay applies. */
+  /** The delay that the reply or the rule asks for; null: the usual retry delay applies. */
   retryAfterMs: number | null
   site: SiteAction
-  /** False: the site throttles, and the email's counter of attempts does not advance. */
+  /** False if the site throttles: the email's counter of attempts then does not advance. */
   countsAsFailure: boolean
 }

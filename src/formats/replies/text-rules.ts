@@ -11,7 +11,10 @@ import { anyOf, BEFORE_MAIL, type ReplyRule } from './reply-rule.ts'
 
 const ENVELOPE_STAGES: readonly Stage[] = ['connect', 'greeting', 'ehlo', 'mail', 'rcpt']
 
-/** X.4.300 to X.4.319 except X.4.310, which means that the domain does not exist. */
+/**
+ * Microsoft's codes for expired mail: X.4.300 to X.4.319 without X.4.310, which means that the
+ * domain does not exist.
+ */
 const MICROSOFT_EXPIRED = Array.from({ length: 20 }, (_, n) => `4.${300 + n}`).filter(
   (one) => one !== '4.310',
 )
@@ -20,7 +23,7 @@ const MAILBOX_WORDS =
   '\\b(?:mail ?box|mailbox|inbox|user|account|recipient|maildir|mailfolder|folder|customer)\\b'
 const STORAGE_WORDS = '(?:\\b(?:disk|storage|space|room|full)\\b)'
 
-/** "Unknown user" in languages other than English. */
+/** Matches "unknown user" in languages other than English. */
 const UNKNOWN_USER_ABROAD = anyOf(
   /non r.pertori./,
   /no se encuentra en el directorio/,
@@ -61,7 +64,7 @@ const UNKNOWN_USER_ABROAD = anyOf(
   /존재하지 않는 (?:사용자|수신자|메일|주소|계정)/,
 )
 
-/** "Unknown user". */
+/** Matches "unknown user" in English. */
 const UNKNOWN_USER = anyOf(
   UNKNOWN_USER_ABROAD,
   /(?:user|mail ?box|account|recipient) \S{1,80} does(?:n't| not) exist/,
@@ -126,19 +129,23 @@ const UNKNOWN_USER = anyOf(
   /(?:address|account|user|mail ?box|recipient|e-?mail)\b.{0,30} no longer (?:valid|exists?|available|active|in use)/,
 )
 
-/** Matched against the whole text, because providers put codes and links into the advice. */
+/**
+ * Rules that match the whole text, because providers put codes and links into the advice after a
+ * refusal.
+ */
 export const WHOLE_TEXT_RULES: readonly ReplyRule[] = [
-  // Our credentials or TLS fail, not this message: it waits until the operator corrects them.
+  // Our credentials or TLS failed, and not this message, which waits until the operator corrects
+  // them.
   {
     class: 'network',
     reason: 'securityerror',
     stages: ['starttls', 'auth'],
-    // A text about a limit of connections means that limit at these commands, too.
+    // At these commands, too, a text about a limit on connections means that limit.
     text: new RegExp(`^(?!.{0,200}\\b${TOO_MANY_CONNECTIONS})`),
     isRetried: true,
   },
 
-  // A group that does not exist or is closed to the sender: Google uses one text for both.
+  // A Google group does not exist, or is closed to the sender: Google uses one text for both.
   {
     class: 'policy',
     reason: 'rejected',
@@ -161,7 +168,8 @@ export const WHOLE_TEXT_RULES: readonly ReplyRule[] = [
 
   ...PROVIDER_RULES,
 
-  // Microsoft's codes for expired mail; a socket error in the text is only the cause.
+  // Microsoft's codes for expired mail; if the text also names a socket error, that is only the
+  // cause.
   {
     class: 'network',
     reason: 'expired',
@@ -171,9 +179,12 @@ export const WHOLE_TEXT_RULES: readonly ReplyRule[] = [
   },
 ]
 
-/** Matched against the text without advice; if no rule matches, against the whole text. */
+/**
+ * Rules that match the text without its advice; if no rule matches, they are tried on the whole
+ * text.
+ */
 export const TEXT_RULES: readonly ReplyRule[] = [
-  // About the sender's domain, not the recipient's.
+  // The reply concerns the sender's domain, and not the recipient's.
   {
     class: 'syntax',
     reason: 'rejected',
@@ -185,8 +196,9 @@ export const TEXT_RULES: readonly ReplyRule[] = [
     ),
   },
 
-  // A domain that accepts no mail, by its DNS, before any blocklist. In a report of another system
-  // this is a refusal, although no address of the domain will ever work.
+  // The DNS of the recipient's domain says that it accepts no mail; this rule comes before all
+  // blocklists. In a report of another system this is a refusal, although no address of the domain
+  // will ever work.
   {
     class: 'dns',
     reason: 'rejected',
@@ -220,7 +232,7 @@ export const TEXT_RULES: readonly ReplyRule[] = [
     ),
   },
 
-  // The mailbox receives mail too fast: 5.2.1 does not mean a disabled account here.
+  // The mailbox gets mail too fast; 5.2.1 does not mean a disabled account here.
   {
     class: 'too_fast',
     reason: 'ratelimited',
@@ -231,7 +243,8 @@ export const TEXT_RULES: readonly ReplyRule[] = [
     ),
   },
 
-  // Throttles with specific texts, before rules on the words "complaints", "blocked" and "spam".
+  // Throttles with specific texts. They come before rules on the words "complaints", "blocked" and
+  // "spam".
   {
     class: 'throttle',
     reason: 'blocked',
@@ -280,14 +293,15 @@ export const TEXT_RULES: readonly ReplyRule[] = [
 
   // Mimecast: a policy of the receiver; retrying does not help.
   { class: 'policy', reason: 'policyviolation', text: /\bhost network not allowed\b/ },
-  // Microsoft's codes for a refused IP address.
+  // Microsoft's codes for a refused sending IP address.
   {
     class: 'block',
     reason: 'blocked',
     text: anyOf(/\b(?:sc|dy|ou)-00\d\b/, /messages from \S{1,60} weren't sent/),
   },
 
-  // Errors in header fields, in the domain's authentication, or in our host's names.
+  // Errors in header fields, in the authentication of the sender's domain, or in the names of our
+  // host.
   {
     class: 'content',
     reason: 'contenterror',
@@ -413,7 +427,7 @@ export const TEXT_RULES: readonly ReplyRule[] = [
     ),
   },
 
-  // No message has been sent yet, so "spam" refers to our IP address.
+  // At these stages no message has been sent yet, so "spam" refers to our IP address.
   {
     class: 'block',
     reason: 'blocked',
@@ -422,7 +436,7 @@ export const TEXT_RULES: readonly ReplyRule[] = [
     text: /\bspam/,
   },
 
-  // Content: blocklists of URLs before blocklists of IP addresses.
+  // Refusals of the content. Blocklists of URLs come before blocklists of IP addresses.
   {
     class: 'content',
     reason: 'virusdetected',
@@ -496,7 +510,7 @@ export const TEXT_RULES: readonly ReplyRule[] = [
     ),
   },
 
-  // The envelope sender is refused, with specific texts.
+  // Refusals of the envelope sender with specific texts.
   {
     class: 'syntax',
     reason: 'rejected',
@@ -529,7 +543,7 @@ export const TEXT_RULES: readonly ReplyRule[] = [
     ),
   },
 
-  // The recipient's own blocklist, not the provider's.
+  // The recipient's own blocklist, and not the provider's.
   {
     class: 'content',
     reason: 'filtered',
@@ -539,7 +553,7 @@ export const TEXT_RULES: readonly ReplyRule[] = [
     ),
   },
 
-  // A control panel's text for mail that it cannot route.
+  // The text of a hosting control panel for mail that it cannot route.
   {
     class: 'hard',
     reason: 'hostunknown',
@@ -654,7 +668,7 @@ export const TEXT_RULES: readonly ReplyRule[] = [
     ),
   },
 
-  // The envelope sender is refused.
+  // General refusals of the envelope sender.
   {
     class: 'syntax',
     reason: 'rejected',
@@ -700,7 +714,7 @@ export const TEXT_RULES: readonly ReplyRule[] = [
     ),
   },
 
-  // A reply to MAIL FROM refers to the sender.
+  // Any reply to MAIL FROM concerns the sender.
   {
     class: 'syntax',
     reason: 'rejected',
@@ -819,7 +833,8 @@ export const TEXT_RULES: readonly ReplyRule[] = [
     text: /(?<!rejected: )\baccess denied\b(?!, banned recip)/,
   },
 
-  // The host accepts no mail (RFC 7504, RFC 3463), unless the code refers to us or to a mailbox.
+  // The host accepts no mail (RFC 7504, RFC 3463), unless the enhanced code refers to us or to a
+  // mailbox.
   {
     class: 'hard',
     reason: 'rejected',
@@ -837,7 +852,7 @@ export const TEXT_RULES: readonly ReplyRule[] = [
     text: /^/,
   },
 
-  // Storage: of the system, then of a mailbox, then unspecified, which means the system.
+  // Full storage: of the system, then of a mailbox, then without a subject, which means the system.
   {
     class: 'unknown',
     reason: 'systemerror',
@@ -920,7 +935,7 @@ export const TEXT_RULES: readonly ReplyRule[] = [
       /megtelt|betelt/,
     ),
   },
-  // Output of a delivery program, whatever else it says.
+  // The output of a delivery program, whatever its words are.
   {
     class: 'unknown',
     reason: 'mailererror',
@@ -1019,7 +1034,7 @@ export const TEXT_RULES: readonly ReplyRule[] = [
       /no address associated with/,
     ),
   },
-  // Postfix's user tables, not the DNS.
+  // Postfix failed to look up its table of users; the DNS has nothing to do with it.
   {
     class: 'unknown',
     reason: 'systemerror',
@@ -1048,7 +1063,7 @@ export const TEXT_RULES: readonly ReplyRule[] = [
   {
     class: 'hard',
     reason: 'hostunknown',
-    // Codes of SPF and reverse DNS: they concern this server's host.
+    // These codes concern SPF and reverse DNS, so the unknown host is this server.
     unless: ['7.23', '7.24', '7.25', '7.27'],
     text: anyOf(
       /(?:host|domain)(?: or domain)?(?: name)? (?:is )?(?:unknown|not found|does(?:n't| not) exist|invalid)/,
@@ -1077,7 +1092,7 @@ export const TEXT_RULES: readonly ReplyRule[] = [
     ),
   },
 
-  // Findings of the reporting system itself, without a reply of another server.
+  // Findings of the reporting system itself, without another server's reply.
   {
     class: 'hard',
     reason: 'hostunknown',
@@ -1104,7 +1119,7 @@ export const TEXT_RULES: readonly ReplyRule[] = [
     ),
   },
 
-  // RFC 5321: 450 means that a mailbox is busy, not that it does not exist.
+  // A 450 means that the mailbox is busy, and not that it does not exist (RFC 5321).
   {
     class: 'unknown',
     reason: 'systemerror',
@@ -1113,20 +1128,21 @@ export const TEXT_RULES: readonly ReplyRule[] = [
     text: /mail ?box (?:is )?(?:temporarily )?(?:unavailable|busy)/,
   },
 
-  // Microsoft's text for an address that is not in the directory; with X.7.1 it is an access list.
+  // Microsoft's text for an address that is not in the directory; with X.7.1 the cause is an access
+  // list.
   {
     class: 'hard',
     reason: 'userunknown',
     unless: ['7.0', '7.1'],
     text: /address rejected: access denied/,
   },
-  // Unknown user.
+  // An unknown user, in the words of single systems.
   {
     class: 'hard',
     reason: 'userunknown',
     text: anyOf(/this user doesn't have an? /, /recip(?:ient)? ?notfound/),
   },
-  // A policy code outweighs the text, unless the reply is known to refuse the address.
+  // A policy code outweighs words about an unknown user, unless RCPT or an earlier command is refused.
   {
     class: 'content',
     reason: 'filtered',
@@ -1141,7 +1157,7 @@ export const TEXT_RULES: readonly ReplyRule[] = [
       /recipient (?:address )?rejected/,
     ),
   },
-  // X.2.1: the mailbox exists but accepts no mail (RFC 3463).
+  // X.2.1 means that the mailbox exists but accepts no mail (RFC 3463).
   {
     class: 'disabled',
     reason: 'filtered',
@@ -1150,7 +1166,7 @@ export const TEXT_RULES: readonly ReplyRule[] = [
     enhanced: ['2.1'],
     text: UNKNOWN_USER,
   },
-  // In a reply to the content, the text is a disguise that some receivers' filters use.
+  // In a reply to the content, "unknown user" is a disguise that the filters of some receivers use.
   {
     class: 'content',
     reason: 'filtered',
@@ -1165,7 +1181,7 @@ export const TEXT_RULES: readonly ReplyRule[] = [
     text: UNKNOWN_USER,
   },
 
-  // A host name, not a user.
+  // The text names a host that does not exist, and not a user.
   {
     class: 'hard',
     reason: 'hostunknown',
@@ -1174,7 +1190,7 @@ export const TEXT_RULES: readonly ReplyRule[] = [
     text: /(?:^| )[a-z\d-]{1,63}(?:\.[a-z\d-]{1,63}){1,5} does(?:n't| not) exist/,
   },
 
-  // The cause of a failure comes before the fact that the mail expired.
+  // Causes of a failure. They come before the fact that the mail expired.
   {
     class: 'unknown',
     reason: 'systemerror',
@@ -1214,7 +1230,7 @@ export const TEXT_RULES: readonly ReplyRule[] = [
     ),
   },
 
-  // Expired because the host never accepted a connection.
+  // The mail expired because the host never accepted a connection.
   {
     class: 'network',
     reason: 'expired',
@@ -1222,7 +1238,7 @@ export const TEXT_RULES: readonly ReplyRule[] = [
     enhanced: ['4.1', '4.7'],
     text: anyOf(/connection refused(?! by [a-z])/, /network is unreachable/, /could not connect/),
   },
-  // The other host closes the connection.
+  // The other host closed the connection.
   {
     class: 'network',
     reason: 'blocked',
@@ -1234,7 +1250,7 @@ export const TEXT_RULES: readonly ReplyRule[] = [
       /closing transmission channel/,
     ),
   },
-  // A reply code proves that there was a connection, so the server itself refuses it.
+  // A reply code proves that there was a connection, so the server itself refuses.
   {
     class: 'block',
     reason: 'blocked',
@@ -1264,7 +1280,7 @@ export const TEXT_RULES: readonly ReplyRule[] = [
       /\btls\b.{0,40}(?:handshake|fail)/,
     ),
   },
-  // Expired mail, in reports of other systems.
+  // The mail expired, by reports of other systems.
   {
     class: 'network',
     reason: 'expired',
@@ -1377,7 +1393,7 @@ export const TEXT_RULES: readonly ReplyRule[] = [
     text: /(?:try|retry)(?: it| this| sending)? (?:again )?(?:later|in \d|after)/,
   },
 
-  // A text with only an IP address and a contact refuses that IP address.
+  // A text with only an IP address and a contact is a refusal of that IP address.
   {
     class: 'block',
     reason: 'blocked',

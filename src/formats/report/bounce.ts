@@ -1,4 +1,4 @@
-/** Reads a bounce: from its delivery status fields if it has any, else from its prose. */
+/** Reads a bounce: from its delivery status fields, or from its prose if it has no such fields. */
 import { getDomain } from 'tldts'
 import { type Entity, readText } from '../parse/entity.ts'
 import { listFields } from '../parse/fields.ts'
@@ -22,7 +22,7 @@ import {
 
 export type Bounce = { reportingMta: string | null; recipients: ReportedRecipient[] }
 
-/** The parts of a report that were read before its recipients. */
+/** The parts of a report that were read before its recipients are. */
 export type ReportContext = {
   entities: readonly Entity[]
   notice: string
@@ -30,14 +30,17 @@ export type ReportContext = {
   original: Original
 }
 
-/** In reports of au (KDDI), the state of all recipients; each reply says only `user unknown`. */
+/**
+ * The line in reports of au (KDDI) that states the state of all recipients; the single replies only
+ * say `user unknown`.
+ */
 const STATE_OF_ALL = /^\s{0,20}the user\(s\) account is\b[^\n]{0,120}/im
 
 const REPLY = /(?<![\d.])[245]\d\d[ -]|[245]\.\d{1,3}\.\d{1,3}|said:|<<</
 
 /**
- * The text of every delivery status: parts of that type, else fields in plain text. `nested`: the
- * message that a bounce returns in its text, which may be a report itself.
+ * Returns the texts of all delivery statuses: parts of that type, or else fields in plain text.
+ * `nested`: the message that a bounce returns in its text; this message may be a report itself.
  */
 export function listStatusTexts(
   entities: readonly Entity[],
@@ -46,13 +49,13 @@ export function listStatusTexts(
   const own = entities.filter(({ type, level }) => level === 0 && isDeliveryStatus(type))
   if (own.length > 0) return own.map(readText)
   if (hasStatusFields(notice)) return [notice]
-  // A mail filter may forward the report inside a message of its own.
+  // A mail filter may have forwarded the report inside a message of its own.
   const inner = entities.filter(({ type, level }) => level === 1 && isDeliveryStatus(type))
   if (inner.length === 0 && hasStatusFields(nested)) return [skipToStatus(nested)]
   return inner.slice(0, 1).map(readText)
 }
 
-/** Skips the header sections before the delivery status. */
+/** Skips the header sections that precede the delivery status. */
 function skipToStatus(text: string): string {
   const start = /^[ \t]{0,9}(?:reporting-mta|(?:final|original)-recipient):/im.exec(text)
   return start === null ? text : text.slice(start.index)
@@ -78,13 +81,13 @@ export function readStatusBounce(
   return { reportingMta: reporter, recipients }
 }
 
-/** `unnamed`: the recipient if the group names none. */
+/** `unnamed`: the recipient to assume if the group names none. */
 type GroupContext = {
   group: StatusGroup
   prose: Prose
   unnamed: string
   reporter: string | null
-  /** The only recipient, so that all prose refers to it. */
+  /** The report has this one recipient, so all prose refers to it. */
   isAlone: boolean
 }
 
@@ -116,8 +119,8 @@ function evidenceOf(
 }
 
 /**
- * Reads a bounce in prose. It has at least one recipient, '' if none is named; undefined if none is named
- * and the sender may be a person.
+ * Reads a bounce in prose. The result has at least one recipient, which is '' if the prose names
+ * none. Undefined if the prose names none and the sender may be a person.
  */
 export function readProseBounce(context: ReportContext): Bounce | undefined {
   const { entities, original, notice, kind } = context
@@ -160,7 +163,10 @@ function proseEvidence(
   }
 }
 
-/** Whether recipient and reporting system (Reporting-MTA, else From) differ in organisation. */
+/**
+ * Whether the recipient and the reporting system (Reporting-MTA, else From) belong to different
+ * organisations.
+ */
 function isForeign(
   recipient: string,
   { entities }: ReportContext,
@@ -182,14 +188,15 @@ function readStateOfAll({ preamble }: Pick<Prose, 'preamble'>): string {
 }
 
 /**
- * Returns the reply above the recipients if the text below contains none; '' if neither has one.
+ * Returns a reply from the lines above the recipients, if the text below them has none; '' if
+ * neither has a reply.
  */
 function pickReplyAbove(text: string, preamble: string): string {
   if (REPLY.test(text)) return ''
   return preamble.split(/\n\s*\n/, 40).find((one) => REPLY.test(one)) ?? ''
 }
 
-/** The paragraph with a reply, then the whole text, which may end in advice. */
+/** Returns the first paragraph with a reply, and then the whole text, which may end in advice. */
 function pickParagraphs(text: string): string[] {
   const paragraphs = text.split(/\n\s*\n/, 40)
   const withReply = paragraphs.find((one) => REPLY.test(one))

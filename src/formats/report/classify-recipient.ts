@@ -1,6 +1,7 @@
 /**
- * Classifies a reported recipient by the same rules as replies in session, at stage `late`. The other
- * server's reply comes first; the prose around it decides only if the reply matches no text rule.
+ * Classifies a recipient of a report, by the rules for replies in session, at stage `late`. The
+ * other server's reply comes first; the prose around it decides only if the reply matches no text
+ * rule.
  */
 import { type Classification, classifyWithBasis } from '../replies/classify-reply.ts'
 import type { ReplyVerdict, Stage } from '../replies/reply.ts'
@@ -11,17 +12,17 @@ export type RecipientEvidence = {
   recipient: string
   originalRecipient: string | null
   action: ReportedAction
-  /** From the delivery status. */
+  /** The enhanced code in the delivery status. */
   status: string | null
   /** The texts to classify, in order: the diagnostic, then the prose about the recipient. */
   texts: string[]
-  /** The whole prose: it decides if no code is more specific than "failed". */
+  /** The whole prose. It decides if no code says more than "failed". */
   notice: string
-  /** The replying server, if a field names it. */
+  /** The name of the replying server, if a field has it. */
   remoteMta?: string | null
-  /** The SMTP command that the server replied to, if a field names the command. */
+  /** The SMTP command that the server replied to, if a field names one. */
   command?: Stage | null
-  /** The reporting system belongs to another organisation than the recipient. */
+  /** The reporting system and the recipient belong to different organisations. */
   isForeign?: boolean
 }
 
@@ -29,7 +30,7 @@ const MAX_TEXT_LENGTH = 2_000
 const MAX_PROSE_LENGTH = 8_000
 export const MAX_DIAGNOSTIC_LENGTH = 1_000
 
-/** Prose that says that the address was refused; used if no code contradicts it. */
+/** Prose which says that the address was refused; used only if no code contradicts it. */
 const ADDRESS_REFUSED =
   /address (?:not found|couldn't be found)|rejected (?:the |your )?address|recipient address rejected/i
 
@@ -57,7 +58,10 @@ export function classifyRecipient(given: RecipientEvidence): ReportedRecipient {
   }
 }
 
-/** The other server's code beats that of the reporting system, if it is more specific. */
+/**
+ * Finds code and command of the refusal. The other server's enhanced code beats the reporting
+ * system's if it is more specific.
+ */
 function diagnose({ status, texts: own, notice, command: given }: RecipientEvidence): Diagnosis {
   const texts = [...own, notice]
   const diagnoses = texts.map(readDiagnosis)
@@ -69,8 +73,9 @@ function diagnose({ status, texts: own, notice, command: given }: RecipientEvide
 }
 
 /**
- * Chooses the more specific of the delivery status and the code in the other server's reply; if their
- * first digits differ, the reply's. The surrounding prose counts if both are unspecific.
+ * Chooses between the delivery status and the code in the other server's reply: the more specific
+ * one, or the reply's if their first digits differ. The surrounding prose counts only if both are
+ * unspecific.
  */
 function chooseStatus(status: string | null, diagnoses: readonly Diagnosis[]): string | null {
   const [first, ...others] = diagnoses.map((one) => one.status)
@@ -81,7 +86,10 @@ function chooseStatus(status: string | null, diagnoses: readonly Diagnosis[]): s
   return mostSpecific([best, ...others].filter((code) => code !== null))
 }
 
-/** Removes host names before an IP address, because many contain words like "spam" or "filter". */
+/**
+ * Removes host names that precede an IP address, because many contain words like "spam" or
+ * "filter".
+ */
 function dropHosts(text: string): string {
   return text.replace(
     /(?:(?<![\w.-])host )?(?<![\w.-])(?!(?:\d{3}[ -])?\d\.\d{1,3}\.\d{1,3} ?\[)[\w-]{1,63}(?:\.[\w-]{1,63}){1,8} ?\[(?:ipv6:)?(?=[\da-f]{0,4}[.:])[\d.:a-f]{3,45}\](?::\d{1,5})?/gi,
@@ -89,11 +97,17 @@ function dropHosts(text: string): string {
   )
 }
 
-/** Introductions to the other server's reply whose own words would mislead the rules. */
+/**
+ * The words that introduce the other server's reply. They must be cut off, because they would
+ * mislead the rules.
+ */
 const QUOTE_INTRODUCTION =
   /(?:smtp error from remote (?:mail )?server after (?:pipelined )?(?:initial connection|end of data|[a-z]{4}(?: (?:from|to))?(?:\s?:\s?<[^<>]{0,320}>)?(?: [\w.=-]{1,80}){0,3})|from mta\((?:smtp|lmtp)?:?[^()]{0,80}\)|error that the other server returned was|the response (?:from the remote server )?was|with the following (?:error|reply|response)(?: message)?)\s{0,3}:/i
 
-/** `5.1.0 - Unknown address error 550-'…'`: an IronPort's guess before the actual reply. */
+/**
+ * Takes the other server's reply out of a text that quotes it. In `5.1.0 - Unknown address error
+ * 550-'…'` of an IronPort, the words before the reply are a guess.
+ */
 function unwrapQuote(text: string): string[] {
   const quoted = /(?:^|\s)[245]\.\d\.\d{1,3} - [\w (),/-]{1,80}? ([245]\d\d)[ -]'(.+)/s.exec(text)
   if (quoted !== null) return [`${quoted[1]} ${quoted[2]}`]
@@ -130,14 +144,14 @@ function classifyBest(evidence: RecipientEvidence, diagnosis: Diagnosis): Classi
 
 const PEER_NAME = /\b(?:host:?|talking to|by) ([a-z\d-]{1,63}(?:\.[a-z\d-]{1,63}){1,8})/i
 
-/** The server that replied. */
+/** The server that replied, and the domain of the recipient. */
 function findProvider({ remoteMta, recipient, texts }: RecipientEvidence) {
   const mxHost = remoteMta ?? texts.map((text) => PEER_NAME.exec(text)?.[1]).find(Boolean)
   const recipientDomain = recipient.slice(recipient.lastIndexOf('@') + 1)
   return mxHost === undefined ? { recipientDomain } : { mxHost, recipientDomain }
 }
 
-/** Only the action `failed` can suppress an address or count as a strike. */
+/** Bounds a verdict by the action: only `failed` can suppress an address or count as a strike. */
 function limitToAction(action: ReportedAction, verdict: ReplyVerdict): ReplyVerdict {
   if (action === 'failed') return verdict
   if (action === 'delayed' && verdict.reason === 'undetermined') {
@@ -150,7 +164,7 @@ function oneSpaced(text: string): string {
   return text.slice(0, MAX_PROSE_LENGTH).replace(/\s+/g, ' ').trim()
 }
 
-/** Bounds a line and escapes control characters as `\x1b`. */
+/** Cuts a line and escapes its control characters as `\x1b`. */
 function escapeControls(line: string): string {
   return line
     .slice(0, MAX_DIAGNOSTIC_LENGTH)
@@ -160,7 +174,7 @@ function escapeControls(line: string): string {
     })
 }
 
-/** A recipient who received the message, and then replied automatically or complained. */
+/** A recipient whom the message reached, and who then replied automatically or complained. */
 export function classifyReached(
   reason: 'vacation' | 'feedback',
   recipient: string,

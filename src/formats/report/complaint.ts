@@ -1,6 +1,7 @@
 /**
- * Complaints: feedback reports (RFC 5965, RFC 6650), returned messages without a report (Microsoft's
- * JMRP), and unsubscribe requests of Apple Mail. A person who writes about a complaint makes none.
+ * Reads complaints: feedback reports (RFC 5965, RFC 6650), messages returned without a report
+ * (Microsoft's JMRP), and unsubscribe requests of Apple Mail. A person who writes about a complaint
+ * makes none.
  */
 
 import { decodeHeader } from '../parse/decode-text.ts'
@@ -11,21 +12,21 @@ import { isAnswer } from './message-kind.ts'
 import { MAX_READ_RECIPIENTS } from './reported-recipient.ts'
 
 type Complaint = {
-  /** RFC 5965 section 3.1, in lower case. */
+  /** The type of the report (RFC 5965 section 3.1), in lower case. */
   feedbackType: string
-  /** In the order of the report; a removed address is ''. */
+  /** The recipients in the order of the report; a removed address is ''. */
   recipients: string[]
-  /** The fields of the feedback report. */
+  /** The header fields of the feedback report. */
   fields: Field[]
 }
 
 /**
- * Reports in the same format that are not complaints: "this is not spam" (RFC 6430), a failure of DKIM
- * or DMARC (RFC 6591), a virus.
+ * The types of feedback reports that are no complaints: "this is not spam" (RFC 6430), a failure of
+ * DKIM or DMARC (RFC 6591), a virus.
  */
 const NOT_COMPLAINTS = new Set(['not-spam', 'auth-failure', 'virus'])
 
-/** The types by which early feedback reports ask for an unsubscription. */
+/** The types of early feedback reports that ask for an unsubscription. */
 const OPT_OUTS = new Set(['opt-out', 'opt-out-list'])
 
 /** Fields of the returned message that name its recipient. */
@@ -40,7 +41,7 @@ const RECIPIENT_FIELDS = [
 const COMPLAINT_SUBJECT =
   /complaint about (?:a )?message|(?:abuse|spam|feedback|junk|fbl) (?:report|complaint|notification)|e-?mail feedback report|spam complaint/i
 
-/** Whether a report of this type means that the recipient does not want such mail. */
+/** Whether a report of this type means that the recipient does not want the mail. */
 export function isComplaint(feedbackType: string | null): boolean {
   return feedbackType === null || !NOT_COMPLAINTS.has(feedbackType.toLowerCase())
 }
@@ -50,7 +51,10 @@ export function isOptOut(feedbackType: string | null): boolean {
   return feedbackType !== null && OPT_OUTS.has(feedbackType.toLowerCase())
 }
 
-/** `isReport`: the message itself may be a report (`message-kind.ts`). */
+/**
+ * Undefined for a message that is no complaint. `isReport`: the message itself may be a report
+ * (`message-kind.ts`).
+ */
 export function readComplaint(
   entities: readonly Entity[],
   { isReport }: { isReport: boolean },
@@ -92,7 +96,7 @@ function readFreeForm(entities: readonly Entity[], isReport: boolean): Complaint
   const subject = decodeHeader(findField(root.fields, 'subject') ?? '')
   const isNamed = !isAnswer(subject) && COMPLAINT_SUBJECT.test(subject)
   const isJmrp = findField(returned, 'x-hmxmroriginalrecipient') !== undefined
-  // Whoever writes words above the returned message is a person.
+  // If somebody wrote words above the returned message, a person sent it.
   const isBare = !entities.some(isOwnText)
   const isReturn = (isNamed && isReport) || ((isNamed || isJmrp) && isBare)
   if (!isTyped && !(hasMessage && isReturn)) return undefined

@@ -1,6 +1,7 @@
 /**
- * Delivery status notifications (RFC 3464, RFC 6533): one group of fields for the message and one for
- * each recipient. Tolerates missing blank lines, address types and Final-Recipient fields.
+ * Reads delivery status notifications (RFC 3464, RFC 6533): a group of fields for the message, then
+ * one for each recipient. Missing blank lines, address types and Final-Recipient fields are
+ * tolerated.
  */
 
 import { MAX_SHOWN_ADDRESS_LENGTH } from '../limits.ts'
@@ -13,17 +14,17 @@ import { MAX_READ_RECIPIENTS, type ReportedAction } from './reported-recipient.t
 export type StatusGroup = {
   recipient: string
   originalRecipient: string | null
-  /** The address that the alias in `recipient` stands for. */
+  /** The real address, if `recipient` is an alias. */
   actualRecipient: string | null
   action: ReportedAction | null
   status: string | null
-  /** The comment after the status: prose. */
+  /** The comment after the status code, in prose. */
   comment: string
-  /** Without its type prefix. */
+  /** The diagnostic without its type, such as `smtp;`. */
   diagnostic: string
-  /** The replying server; null if the report does not name it. */
+  /** The name of the replying server; null if the report has none. */
   remoteMta: string | null
-  /** The command that it replied to, if a field implies it. */
+  /** The command that the server replied to, if a field implies one. */
   command: Stage | null
 }
 
@@ -47,7 +48,10 @@ const ACTIONS: Readonly<Record<string, ReportedAction>> = {
   expanded: 'expanded',
 }
 
-/** PowerMTA's category of a refusal (`X-PowerMTA-BounceCategory`) -> text that the rules match. */
+/**
+ * PowerMTA's category of a refusal (`X-PowerMTA-BounceCategory`) -> a text that the reply rules
+ * match.
+ */
 const POWERMTA_CATEGORIES: Readonly<Record<string, string>> = {
   'bad-domain': 'unknown domain',
   'bad-mailbox': 'unknown mailbox',
@@ -79,7 +83,9 @@ export function readDeliveryStatus(text: string): DeliveryStatus {
   return { reportingMta: reportingMta?.replace(/^\s*[\w-]{1,20}\s*;\s*/, '') ?? null, groups }
 }
 
-/** Splits at blank lines, and splits a group again if it contains two recipients. */
+/**
+ * Splits fields into groups: at blank lines, and also where a group would contain two recipients.
+ */
 function listSets(text: string): Field[][] {
   return text
     .split(/\n[ \t]*\n/)
@@ -141,7 +147,7 @@ function readGroup(fields: Field[]): StatusGroup {
   }
 }
 
-/** A recipient that is not an Internet address, such as an X.400 address: its first word. */
+/** The first word of a recipient that is not an Internet address, such as an X.400 address. */
 function rawRecipient(value: string): string {
   const text = value
     .replace(/^\s*[\w-]{1,40}\s*;\s*/, '')

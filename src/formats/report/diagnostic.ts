@@ -1,13 +1,14 @@
 /**
- * Reads reply code, enhanced status code and command from a diagnostic text, and reduces the SMTP sessions that
- * reports quote: `>>> RCPT To:<…>` and `<<< 550 …` of Sendmail, `In:` and `Out:` of Postfix, arrows of others.
+ * Reads reply code, enhanced status code and command from a diagnostic text, and reduces SMTP
+ * sessions that reports quote. Sendmail writes them as `>>> RCPT To:<…>` and `<<< 550 …`, Postfix
+ * as `In:` and `Out:`, others with arrows.
  */
 import type { Stage } from '../replies/reply.ts'
 
 export type Diagnosis = {
-  /** RFC 5321: 400 to 599, or 2yz for delivered mail; null if the text has none. */
+  /** A code of RFC 5321 from 400 to 599, or 2yz for delivered mail; null if the text has none. */
   replyCode: number | null
-  /** RFC 3463. */
+  /** An enhanced code (RFC 3463); null if the text has none. */
   status: string | null
   /** The command that the other server replied to, if the text names it. */
   command: Stage | null
@@ -19,7 +20,7 @@ const STATUS = /(?<![\d.])([245])\.(\d{1,3})\.(\d{1,3})(?![\d]|\.\d)/g
 const REPLY_CODE =
   /(?<![\w.=/@-])([245][0-5]\d)(?![ \t]{0,3}(?:[kmg]?b|[kmg]?i?bytes?|kilobytes?|megabytes?|octets?|characters?|chars|lines?|messages?|mails?|e-?mails?|recipients?|rcpts?|users|connections?|sessions?|seconds?|secs?|minutes?|mins?|hours?|days?|times?|attempts?|tries|retries|errors|hops)\b)(?=[ \t]{1,3}["'<([#*:\p{L}]|[ \t]\d{1,3}[ \t]\p{Lu}|[ \t-]{1,3}(?:#?[245]\.\d|[\p{L}<"'([])|[,;:]|[ \t]{0,3}$|[-\t ]{1,3}https?:)/gu
 
-/** Words before a number that is a size, a count or a port. */
+/** Matches words before a number which is a size, a count or a port, and no reply code. */
 const COUNTED =
   /\b(?:limit|limit of|limit is|limited to|size|size of|maximum|max|maximum of|maximum is|is|than|exceeds?|exceeding|exceeded|port|ports|count|count of|after|tried|least|most|up to|every|within|about|of|and|by|has|have|had|for)[ :=]{1,2}$/i
 
@@ -57,7 +58,7 @@ const REPLY_LINE =
   /^[\s>]{0,20}?(?:<<<|<--|<-|Out: |S: |RSP: |Received >>>) {0,3}((\d{3})\b([ -]?)[^\n]{0,1000})/i
 
 const MISSING_RECIPIENT = /need rcpt|no valid recipients|valid rcpt|rcpt first/i
-/** Replies that are only consequences of an earlier refusal. */
+/** Matches replies that only follow from an earlier refusal. */
 const CONSEQUENCE = /^(?:503|221)/
 
 export function readDiagnosis(text: string): Diagnosis {
@@ -66,14 +67,17 @@ export function readDiagnosis(text: string): Diagnosis {
   return { replyCode: pickCode(bounded, status), status, command: readCommand(bounded) }
 }
 
-/** The most specific code in a text; a code of success only if there is no other. */
+/**
+ * Returns the most specific code in a text. A code of success is returned only if there is no
+ * other.
+ */
 function pickStatus(text: string): string | null {
   const codes = Array.from(text.matchAll(STATUS), (match) => match[0])
   const refusals = codes.filter((code) => !code.startsWith('2'))
   return mostSpecific(refusals.length > 0 ? refusals : codes)
 }
 
-/** The first of the most specific codes; null without any. */
+/** Returns the first code of the most specific ones; null for no codes. */
 export function mostSpecific(codes: readonly string[]): string | null {
   const highest = Math.max(...codes.map(specificity))
   return codes.find((code) => specificity(code) === highest) ?? null
@@ -107,7 +111,10 @@ function pickCode(text: string, status: string | null): number | null {
   return codes.find((code) => code >= 400) ?? codes[0] ?? null
 }
 
-/** The command of a transcript's first refusal, else the command that the prose names. */
+/**
+ * Returns the command of the first refusal in a transcript; without a transcript, the command that
+ * the prose names.
+ */
 function readCommand(text: string): Stage | null {
   const bounded = text.slice(0, MAX_LENGTH).toLowerCase()
   const refusal = /<<< ?[45]\d\d/.exec(bounded)
@@ -121,8 +128,8 @@ function lastCommandBefore(text: string, at: number): string {
 }
 
 /**
- * Reduces the session in a text to the last refusal, preferably one of this recipient. A text
- * without a session is returned unchanged.
+ * Reduces the session that a text quotes to its last refusal, preferably of this recipient. A text
+ * without a session stays as it is.
  */
 export function reduceTranscript(text: string, recipient: string): string {
   const lines = text.split('\n', MAX_LINES)
@@ -134,7 +141,7 @@ export function reduceTranscript(text: string, recipient: string): string {
   return [...others.slice(0, first), ...kept, ...others.slice(first)].join('\n')
 }
 
-/** The complete reply that begins with `reply`, if a session in the text quotes it. */
+/** Returns the complete reply that begins with `reply`, if a session in the text quotes one. */
 export function completeReply(text: string, reply: string): string {
   const start = reply.replace(/\s+/g, ' ').trim()
   if (start.length < 4) return reply
@@ -154,8 +161,8 @@ function isSession(line: string): boolean {
 }
 
 /**
- * With pipelining (RFC 2920), the reply to RCPT may come after DATA. If the next reply complains about
- * missing recipients, the refusal was for RCPT.
+ * Assigns refusals to the right command. With pipelining (RFC 2920), the reply to RCPT may come
+ * after DATA: if the next reply complains about missing recipients, the refusal was for RCPT.
  */
 function correctPipelined(exchanges: readonly CommandAndReply[]): CommandAndReply[] {
   return exchanges.map((exchange, index) => {
@@ -181,7 +188,7 @@ function pickRefusal(
   return own.at(-1) ?? refusals.at(-1)
 }
 
-/** Replies in order, each with its command. */
+/** Lists the replies in order, each with its command. */
 function listExchanges(lines: readonly string[]): CommandAndReply[] {
   const exchanges: CommandAndReply[] = []
   let command = ''

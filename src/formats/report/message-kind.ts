@@ -1,4 +1,7 @@
-/** Detects reports, bounces, delay warnings and automatic replies by header section and prose. */
+/**
+ * Recognises reports, bounces, delay warnings and automatic replies by their header section and
+ * prose.
+ */
 
 import { decodeHeader } from '../parse/decode-text.ts'
 import type { Entity } from '../parse/entity.ts'
@@ -7,10 +10,13 @@ import { findAddress } from '../parse/find-address.ts'
 
 const DAEMON_ADDRESS =
   /^(?:mailer-?daemon|mailer|mail-?daemon|mail[._-]?delivery(?:[._-]?(?:sub)?system)?|mail[._-]?system|poo?st_?master|mdaemon|bounces?|double-?bounce|smtp-?(?:admin|daemon)|microsoftexchange\w{10,40}|nobody|root)(?:[+@-]|$)/i
-/** Addresses of programs, which need not be mail systems. */
+/** Matches the addresses of programs, which need not be mail systems. */
 const MACHINE_ADDRESS =
   /^(?:[\w.+-]{0,64}[._-])?(?:no-?reply|do-?not-?reply|sys-?admin|admin|administrator|system|server|gateway|filter|mailserver|notifications?|listserv|majordomo|mailman|sympa|lyris|list-?manager)(?:[._+-][\w.+-]{0,64})?@/i
-/** Addresses of list servers; their mail has fields such as `X-MLServer` or `X-Mailman-Version`. */
+/**
+ * Matches the addresses of list servers, whose mail has fields such as `X-MLServer` or
+ * `X-Mailman-Version`.
+ */
 const LIST_ADDRESS =
   /^(?:[\w.+-]{1,64}-(?:admin|owner|request|bounces?|ctl|help|errors)|owner-[\w.+-]{1,64}|(?:majordomo|mailman|listserv|listmaster|sympa|lyris|fml|ezmlm)(?:-[\w.+-]{1,64})?)@/i
 const LIST_FIELD =
@@ -26,13 +32,16 @@ const BOUNCE_PHRASE =
 
 export type MessageKind = {
   /**
-   * The message itself may be a report, because of its type or its sender. A report that any other
-   * message contains or quotes was sent to the author of that message.
+   * The message itself may be a report, by its type or its sender. If another message contains or
+   * quotes a report, that report was sent to the author of the message.
    */
   isReport: boolean
-  /** A report about a delivery. Unless `isReport`, its prose must name a recipient. */
+  /**
+   * The message is a report about a delivery. Unless `isReport`, its prose must also name a
+   * recipient.
+   */
   isBounce: boolean
-  /** A warning about a delay. */
+  /** The message warns of a delay. */
   isDelay: boolean
   isAutoReply: boolean
 }
@@ -44,15 +53,15 @@ export type MessageKind = {
 const REPORT_TYPE =
   /^(?:multipart\/report|message\/(?:feedback-report|(?:global-)?delivery-status))$/
 
-/** How the message came. */
+/** The facts of the SMTP session in which the message arrived. */
 export type Arrival = {
-  /** It had the null reverse path. */
+  /** The message had the null reverse path. */
   isNullSender?: boolean
-  /** A mailbox is among the recipients. People write to mailboxes, and to no return path. */
+  /** A mailbox is among the recipients: people write to mailboxes and never to a return path. */
   isToMailbox?: boolean
 }
 
-/** The first entity is the message itself; `notice`: its prose. */
+/** `root`: the message itself, `parts`: its parts; `notice`: its prose. */
 export function detectMessageKind(
   [root, ...parts]: readonly [Entity, ...Entity[]],
   { notice, isNullSender = false, isToMailbox = false }: Arrival & { notice: string },
@@ -83,7 +92,7 @@ function isTypedReport({ type, contentType, fields }: Entity): boolean {
   )
 }
 
-/** Whether a part is the report of another system, or belongs to one. */
+/** Whether a part is another system's report, or was sent by a mail system. */
 function isOtherReport(part: Entity): boolean {
   const isMessage = part.level > 0 && findField(part.fields, 'from') !== undefined
   return isTypedReport(part) || (isMessage && judgeSender(part).isMailSystem)
@@ -91,7 +100,10 @@ function isOtherReport(part: Entity): boolean {
 
 type Evidence = { subject: string; words: string; speaker: Speaker }
 
-/** People write about deliveries too, so words count only if the sender seems to be a mail system. */
+/**
+ * Whether the message is about a failed delivery. People write about deliveries too, so its words
+ * count only if the sender seems to be a mail system.
+ */
 function isBounce(root: Entity, { subject, words, speaker }: Evidence): boolean {
   if (findField(root.fields, 'x-failed-recipients') !== undefined) return true
   if (/report-type\s{0,9}=\s{0,9}"?delivery-status/i.test(root.contentType)) return true
@@ -100,18 +112,20 @@ function isBounce(root: Entity, { subject, words, speaker }: Evidence): boolean 
   return score > 0 && score + (isNamed ? 2 : 0) + (BOUNCE_PHRASE.test(words) ? 2 : 0) >= 4
 }
 
-/** Whether a person answers or forwards another message. */
+/** Whether the subject is that of an answer or of a forwarded message. */
 export function isAnswer(subject: string): boolean {
   return /^\s*(?:re|fwd?|aw|wg|sv|antw|tr|rv|回复|答复)\s?:/i.test(subject)
 }
 
 type Speaker = {
   /**
-   * 2 for a mail system, 1 for another program, 0 for a person; one more with the null reverse
-   * path.
+   * 2 for a mail system, 1 for another program, 0 for a person; 1 more if the return path is null.
    */
   score: number
-  /** Nobody but a mail system has such an address; people have names and addresses of programs. */
+  /**
+   * The address is one that only mail systems have. The names and addresses of programs also occur
+   * with people.
+   */
   isMailSystem: boolean
   isList: boolean
 }
@@ -134,7 +148,9 @@ function judgeSender({ fields }: Entity): Speaker {
   }
 }
 
-/** No further attempt is made. Exim's delay warning contains "will be returned", which is not final. */
+/**
+ * Matches words for the end of all attempts, but not "will be returned" in Exim's delay warning.
+ */
 const FINAL_FAILURE =
   /permanent|given up|giving up|(?<!will be )returned to you|has failed|failed permanently/i
 
@@ -149,7 +165,10 @@ function isDelayNotice(subject: string, words: string): boolean {
 const AUTO_REPLY_SUBJECT =
   /^(?:\[?auto(?:matic|matische|matica|mática|matisk)?[ .-]?(?:reply|response|replied|antwort|svar)\]?|auto ?:|autoreply|auto-?reply|autoresponder|out of (?:the )?office|out-of-office|ooo:|abwesen|abwesenheit|automatische (?:antwort|abwesen)|réponse automatique|absen(?:ce|t)|absence du bureau|risposta automatica|fuori (?:sede|ufficio)|respuesta autom|fuera de (?:la )?oficina|resposta autom|ausência|automatisch antwoord|afwezig|autosvar|frånvaro|автоответ|автоматический ответ|自动回复|自動回覆|自動応答|自動返信|不在通知|자동 응답|부재중|otomatik yan|odpowiedź automatyczna|automatyczna odpowiedź|autoodpowiedź|automatická odpově|automaattinen vastaus|automatikus válasz|automatsko odgov|samodejni odgovor|automatinis atsak|automātiskā atb|automaatvastus|răspuns automat|αυτόματη απάντηση|автоматична відповідь|自动答复|自動答覆|自動回答|자동 회신|자동 답장|תשובה אוטומטית|رد تلقائي|vacation|on vacation|away from|i am away|away (?:until|from)|on (?:annual )?leave)|(?:is |am )?(?:currently )?out of (?:the )?office|vacation (?:reply|response|message|notice)|automatic reply/iu
 
-/** RFC 3834 section 5, and the fields and subjects of older responders. */
+/**
+ * Whether the message is an automatic reply, by RFC 3834 section 5 or by the fields and subjects of
+ * older responders.
+ */
 function isAutoReply(root: Entity, subject: string): boolean {
   const field = (name: string) => (findField(root.fields, name) ?? '').trim().toLowerCase()
   if (field('auto-submitted').startsWith('auto-replied')) return true

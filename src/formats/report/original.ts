@@ -1,4 +1,4 @@
-/** The original message in a report: its identifying fields and its signed tokens. */
+/** Reads the original message in a report: the fields that identify it, and its signed tokens. */
 
 import { MAX_LINE_OCTETS } from '../limits.ts'
 import { decodeHeader } from '../parse/decode-text.ts'
@@ -10,7 +10,7 @@ import { isReturnedPart } from './prose.ts'
 export type Original = {
   messageId: string | null
   subject: string | null
-  /** From its To field. */
+  /** The addresses in the original's To field. */
   recipients: string[]
   tokens: string[]
 }
@@ -18,14 +18,16 @@ export type Original = {
 const MAX_TOKENS = 20
 const MAX_RECIPIENTS = 20
 
-/** A local part of `signed-tokens.ts`: a letter, a dot and 26 octets in base32. */
+/**
+ * Matches the local parts of `signed-tokens.ts`: a letter, a dot, and a signed payload in base32.
+ */
 const TOKEN_LOCAL_PART = /(?<![\w.+-])[bu]\.(?:[a-z2-7]{58}|[a-z2-7]{42})(?=@|%40)/gi
 const BARE_TOKEN = /^(?:[a-z2-7]{58}|[a-z2-7]{42})$/i
 
 /**
- * `returned`: the message within a text part; `reports`: the report's own fields (delivery status,
- * feedback), which also name the return path. Tokens in the report's header section do not count,
- * because its author chose them.
+ * `returned`: the message that a text part contains; `reports`: the fields of the report itself
+ * (delivery status, feedback), which also name the return path. Tokens in the report's header
+ * section do not count, because the report's author chose them.
  */
 export function readOriginal(
   entities: readonly Entity[],
@@ -50,7 +52,7 @@ function listSections(entities: readonly Entity[]): Field[][] {
   })
 }
 
-/** The header section after the line that announces the message. */
+/** Returns the header section that follows the line which announces the message. */
 function skipProse(returned: string): string {
   const start = /^[\w-]{2,60}:/m.exec(returned)
   return start === null ? '' : (returned.slice(start.index).split(/\n[ \t]*\n/, 1)[0] ?? '')

@@ -10,9 +10,9 @@ import { ADDRESS_PATTERN, cleanAddress } from '../parse/find-address.ts'
 import { MAX_READ_RECIPIENTS } from './reported-recipient.ts'
 
 type Notice = {
-  /** The prose of every text part, without the returned message. */
+  /** The prose of all text parts, without the message that they return. */
   text: string
-  /** The returned message within the text; '' without one. */
+  /** The returned message within a text part; '' if there is none. */
   returned: string
 }
 
@@ -24,13 +24,13 @@ const SEPARATORS = [
   /^[ \t>]{0,9}(?:(?:the |your )?(?:original|returned|undelivered|unsent) (?:message|mail|e-?mail)(?: text| content)?(?: headers?)?(?: follows?| is (?:below|attached|included))?[ .:]{0,5}$|message headers?(?: and body)? follows?|(?:included|below|enclosed|attached|here) is (?:a|the) copy|a copy of (?:the|your) (?:original )?(?:message|headers?)|.{0,20}header of the (?:original )?message)[^\n]{0,60}$/i,
 ]
 
-/** Fields that occur only in a real header section. */
+/** Fields that occur only in a real header section, and not in prose. */
 const TRACE_FIELD = /^(?:received|message-id|return-path|mime-version|dkim-signature|x-mailer)$/
 const COMMON_FIELD = /^(?:from|to|date|subject|cc|content-type|reply-to|sender)$/
 
 export type Block = {
   recipient: string
-  /** The lines from the mention of the recipient to the next mention. */
+  /** The lines from the mention of this recipient to the next mention. */
   text: string
 }
 
@@ -40,15 +40,15 @@ const MAX_MENTIONS = 200
 const MAX_LINES = 1_200
 const MAX_LINE_LENGTH = 1_000
 
-/** Patterns by which a line mentions a recipient, most reliable first; group 1 is the address. */
+/** Patterns of lines that mention a recipient, the most reliable first; group 1 is the address. */
 const OPENINGS = listOpenings()
-/** `550 <addr>... text`: the other server's reply is above the mention. */
+/** The pattern of `550 <addr>... text`, where the other server's reply stands above the mention. */
 const TRANSCRIPT_OPENING = OPENINGS[1]
 
 const SYSTEM_MAILBOX =
   /^(?:poo?stmaster|mailer-?daemon|mail-?daemon|abuse|hostmaster|support|help(?:desk)?|webmaster|no-?reply|.{1,64}-(?:help|ctl|admin|owner|request))@/
 
-/** Reads the prose of a report. HTML counts only if there is no plain text. */
+/** Reads the prose of a report. HTML is read only if the report has no plain text. */
 export function readNotice(entities: readonly Entity[]): Notice {
   const own = entities.filter((entity) => entity.level === 0 && !isReturnedPart(entity, entities))
   const plain = readTexts(own, 'text/plain')
@@ -63,7 +63,10 @@ export function readNotice(entities: readonly Entity[]): Notice {
   }
 }
 
-/** Whether a text part is a returned message whose header section some systems put in the part's. */
+/**
+ * Whether a text part is a returned message whose header section a system has put into that of the
+ * part.
+ */
 export function isReturnedPart(entity: Entity, entities: readonly Entity[]): boolean {
   if (entity === entities[0] || entity.type !== 'text/plain') return false
   const names = new Set(entity.fields.map(({ name }) => name))
@@ -88,7 +91,7 @@ function isOtherText(type: string): boolean {
   return type === 'text/enriched' || type === 'text/report'
 }
 
-/** The index of the line at which the returned message begins; -1 without one. */
+/** The index of the line at which the returned message begins; -1 if no message is returned. */
 function findReturned(lines: readonly string[]): number {
   let names: string[] = []
   for (const [index, line] of lines.entries()) {
@@ -106,7 +109,10 @@ function isHeaderSection(names: readonly string[]): boolean {
   return own > 0 && own + names.filter((name) => COMMON_FIELD.test(name)).length >= 3
 }
 
-/** `known`: recipients named elsewhere; `sender`: the sender of the returned mail, not a recipient. */
+/**
+ * Finds the recipients in the prose. `known`: recipients that other parts of the report name;
+ * `sender`: the sender of the returned mail, who is no recipient.
+ */
 export function readProse(
   notice: string,
   { known, sender }: { known: readonly string[]; sender: string | undefined },
@@ -172,11 +178,14 @@ function findOpenings(lines: readonly string[], opening: RegExp): Mention[] {
 const HELP =
   /\b(?:for (?:further |more |additional |any )?(?:assistance|help|information|questions|details)|contact(?:e[rz])?|contactar|kontakt\w{0,10}|questions|problem report|(?:send|forward|report|write|mail|e-?mail)(?: an?| this| your| the)?(?: e-?mail| mail| message| report| problem| error)? to|write(?: us)? (?:at|to)|support(?: team)?(?: at|:)?|help ?desk(?: at|:)?|get in touch with)\b[^@]{0,60}$/i
 
-/** The same words on the lines above, if they are in the same sentence. */
+/** Matches a request to contact the address, in the same sentence on the lines above it. */
 const HELP_ABOVE =
   /\b(?:assistance|help|contact(?:e[rz])?|kontakt\w{0,10}|questions|problem report|write(?: us)? (?:at|to)|get in touch)\b[^.!?@]{0,120}$|\b(?:send|forward)\b[^.!?@]{0,40} to:?\s{0,9}$/i
 
-/** Whether an address is a contact for help, by the words before it on its line or above. */
+/**
+ * Whether an address is a contact for help, by the words before it on its line or on the lines
+ * above.
+ */
 function isForHelp(lines: readonly string[], line: number, found: string): boolean {
   const text = lines[line] ?? ''
   const before = text.slice(0, text.indexOf(found))
@@ -185,7 +194,10 @@ function isForHelp(lines: readonly string[], line: number, found: string): boole
   return HELP_ABOVE.test(above.slice(-2).join(' '))
 }
 
-/** Whether each refusal is above its `RCPT TO:<addr>`: none follows the last recipient. */
+/**
+ * Whether each refusal stands above its `RCPT TO:<addr>`, because no refusal follows the last
+ * recipient.
+ */
 function standsBelow(lines: readonly string[], mentions: readonly Mention[]): boolean {
   const first = mentions[0]?.line ?? 0
   const last = mentions.at(-1)?.line ?? 0
@@ -194,7 +206,10 @@ function standsBelow(lines: readonly string[], mentions: readonly Mention[]): bo
   return lines.slice(0, first).some(isRefusal) && !lines.slice(last).some(isRefusal)
 }
 
-/** Finds the known recipients: at the beginning of a line if possible, else anywhere. */
+/**
+ * Finds where the prose mentions known recipients: at the beginning of a line if possible, else
+ * anywhere.
+ */
 function findKnown(lines: readonly string[], known: ReadonlySet<string>): Mention[] {
   const [atBegin] = OPENINGS
   const mentions = atBegin === undefined ? [] : findOpenings(lines, atBegin)
@@ -222,7 +237,7 @@ function cutBlocks(lines: readonly string[], mentions: readonly Mention[]): Pros
   return { preamble: lines.slice(0, ordered[0]?.line).join('\n'), blocks: [...blocks.values()] }
 }
 
-/** Builds blocks that end with the line of their recipient. */
+/** Cuts the prose into blocks that end with the line of their recipient. */
 function cutBefore(lines: readonly string[], mentions: readonly Mention[]): Prose {
   const blocks = new Map<string, Block>()
   let start = 0

@@ -1,7 +1,7 @@
 /**
  * Reads reports: delivery status notifications (RFC 3464, RFC 6533), bounces in prose, complaints
- * (RFC 5965, RFC 6650) and automatic replies (RFC 3834). Pure: any octets give a report, in bounded
- * time and memory. A report proves nothing; callers must verify the signatures of its tokens.
+ * (RFC 5965, RFC 6650) and automatic replies (RFC 3834). Any octets give a report, in bounded time
+ * and memory. A report proves nothing: callers must verify the signatures of its tokens.
  */
 import { type Entity, MAX_REPORT_OCTETS, readEntities } from '../parse/entity.ts'
 import { type Field, findField, readFields } from '../parse/fields.ts'
@@ -26,21 +26,23 @@ export type Report = {
   kind: 'bounce' | 'complaint' | 'auto-reply' | 'other'
   recipients: ReportedRecipient[]
   /**
-   * RFC 5965 section 3.1: `abuse`, `auth-failure`, `opt-out` …; null unless the report is a
-   * complaint.
+   * The type of a complaint (RFC 5965 section 3.1): `abuse`, `auth-failure`, `opt-out` …; null for
+   * any other report.
    */
   feedbackType: string | null
   reportingMta: string | null
-  /** From the returned message, if the report contains it. */
+  /** Fields of the returned message; null for a field that the report does not contain. */
   original: { messageId: string | null; subject: string | null }
   /**
-   * Local parts `b.…` and `u.…` and values of X-Pillarbox-Id from the returned message or the report's
-   * fields, in lower case, unverified, at most 20.
+   * Unverified tokens in lower case, at most 20: local parts `b.…` and `u.…`, and values of
+   * X-Pillarbox-Id, from the returned message or the fields of the report.
    */
   tokens: string[]
-  /** The report has more than 8 MiB or more than 50 recipients; the rest was not read. */
+  /**
+   * The rest of the report was not read, because it has more than 8 MiB or more than 50 recipients.
+   */
   truncated: boolean
-  /** Addresses that a bounce's prose names as aliases of the failed recipients, lower case. */
+  /** Addresses in lower case which the prose of a bounce calls aliases of the failed recipients. */
   aliases: string[]
 }
 
@@ -51,12 +53,15 @@ const MAX_ALIASES = 50
 const ALIAS_NOTE =
   /\((?:ultimately )?(?:generated|expanded)\s{1,9}from:?\s{1,20}<?([^\s<>()]{1,320})>?\s{0,9}\)/gi
 
-/** Never throws. */
+/** Reads a report. Never throws. */
 export function readReport(raw: Buffer): Report {
   return readReportIn(readEntities(raw), { sizeBytes: raw.length })
 }
 
-/** As `readReport`, of a message that has been read. `sizeBytes`: of the whole message. */
+/**
+ * Like `readReport`, for a message whose parts were read. `sizeBytes`: the size of the whole
+ * message.
+ */
 export function readReportIn(
   entities: readonly Entity[],
   { sizeBytes, ...session }: Arrival & { sizeBytes: number },
@@ -65,7 +70,9 @@ export function readReportIn(
   return sizeBytes > MAX_REPORT_OCTETS ? { ...report, truncated: true } : report
 }
 
-/** A report inside the message of a person, who forwards or quotes it, is no report. */
+/**
+ * A report that a person forwards or quotes in a message of their own does not count as a report.
+ */
 function reportFromEntities(entities: readonly Entity[], session: Arrival): Report {
   const [root, ...parts] = entities
   const notice = readNotice(entities)
@@ -95,7 +102,7 @@ function reportFromEntities(entities: readonly Entity[], session: Arrival): Repo
   return { ...reportOf('auto-reply', original), recipients: [classifyReached('vacation', from)] }
 }
 
-/** Whether the text is JSON and nobody wrote anything above. */
+/** Whether the text is JSON and has no words of a person above it. */
 function isJson(text: string): boolean {
   return /^\s{0,99}\{/.test(text)
 }
@@ -148,9 +155,10 @@ function sesReport(notice: SesNotice, original: Original): Report {
 }
 
 /**
- * Lists the aliases in a report, distinct and in lower case: `(generated from …)` of Exim, `(expanded
- * from …)` of Postfix and Sendmail. The delivery failed for an address behind the alias, even if the
- * report's fields name the alias. An alias is only a local part if the report has no more.
+ * Lists the aliases that a report names, distinct and in lower case: `(generated from …)` of Exim,
+ * `(expanded from …)` of Postfix and Sendmail. The delivery failed for an address behind the alias,
+ * even if the fields of the report name the alias. An alias may be a local part only, if the report
+ * has no more.
  */
 function listAliases(notice: string): string[] {
   const found = notice.slice(0, MAX_ALIAS_TEXT_LENGTH).matchAll(ALIAS_NOTE)

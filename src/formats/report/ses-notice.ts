@@ -1,6 +1,6 @@
 /**
- * Amazon SES notifications that their SNS topic forwards as mail: JSON in the text, with or without
- * the envelope of SNS. https://docs.aws.amazon.com/ses/latest/dg/notification-contents.html
+ * Reads Amazon SES notifications that an SNS topic forwards as mail: JSON in the text, with or
+ * without the envelope of SNS. https://docs.aws.amazon.com/ses/latest/dg/notification-contents.html
  */
 import { findAddress } from '../parse/find-address.ts'
 import { MAX_READ_RECIPIENTS, type ReportedAction } from './reported-recipient.ts'
@@ -19,7 +19,7 @@ type SesRecipient = {
 type Json = Record<string, unknown>
 
 const MAX_LENGTH = 60_000
-/** By the subtype of a bounce. */
+/** The subtype of a bounce -> the diagnostic to assume. */
 const DIAGNOSTICS: ReadonlyMap<string, string> = new Map([
   ['MailboxFull', 'mailbox full'],
   ['MessageTooLarge', 'message too large'],
@@ -54,7 +54,7 @@ function readBounce(bounce: Json): SesNotice {
   return { type: 'delivery', reportingMta: mtaOf(bounce), recipients }
 }
 
-/** If Amazon refuses the mail itself, there is only a type and no diagnostic. */
+/** The diagnostic for a bounce that has only a type, because Amazon itself refused the mail. */
 function guessDiagnostic(bounce: Json, isTransient: boolean): string {
   return DIAGNOSTICS.get(string(bounce.bounceSubType)) ?? (isTransient ? 'temporary failure' : '')
 }
@@ -84,7 +84,9 @@ function mtaOf(part: Json): string | null {
   return string(part.reportingMTA).replace(/^\s*[\w-]{1,20}\s*;\s*/, '') || null
 }
 
-/** Some mail systems break long lines with `!`, a line end and a space. */
+/**
+ * Parses the JSON in a text. Some mail systems break long lines with `!`, a line end and a space.
+ */
 function parseObject(text: string): Json | undefined {
   const joined = text.slice(0, MAX_LENGTH).replace(/!\n[ \t]/g, '')
   const start = joined.indexOf('{')

@@ -27,7 +27,7 @@ type FileContext = { number: number; html: string; damage: Damage }
 const HEADER_END = '\r\n\r\n'
 const LF = 0x0a
 
-/** The files in order, or the reason for which they are refused. */
+/** Returns the files as attachments, in order, or the reason why they are refused. */
 export function collectFiles(
   { files, html, damage }: { files: readonly ReadFile[]; html: string; damage: Damage },
   { attachmentsMaxCount, attachmentsMaxBytes }: FileLimits,
@@ -56,8 +56,8 @@ function toAttachment(file: ReadFile, { number, html, damage }: FileContext): Fi
 }
 
 /**
- * A file is inline if the HTML refers to its id, regardless of its disposition. A related part is also
- * inline unless it is declared an attachment, because the HTML probably shows it.
+ * A file is inline if the HTML refers to its id, whatever its declared disposition. A related file
+ * is also inline unless it is declared an attachment, because the HTML probably shows it.
  */
 function dispositionOf(
   file: ReadFile,
@@ -84,7 +84,7 @@ function cleanName(name: string, damage: Damage): string {
   return clean.slice(0, MAX_ATTACHMENT_FIELD_LENGTH).toWellFormed()
 }
 
-/** The declared type with its parameters, such as the charset, but without the filename. */
+/** The declared type with its parameters, such as the charset, but without a filename. */
 function typeOf({ headers, contentType }: ReadFile): string {
   const declared = headers.get('content-type')
   if (!isStructured(declared)) return contentType
@@ -111,10 +111,11 @@ function extensionOf(contentType: string): string {
 }
 
 /**
- * Takes the body of a signed or encrypted message unchanged, with the fields that describe it. A body
- * that cannot be sent unchanged is refused, because a change would break its signature.
+ * Takes the body of a signed or encrypted message unchanged, with the fields that describe it. A
+ * body that cannot be sent unchanged is refused, because a change would break the signature.
  *
- * `files`: the files that a reader finds in the body. A text is the reason for the refusal.
+ * `files`: the files that a mail program finds in the body. Returns a text as the reason for a
+ * refusal.
  */
 export function takeSealedBody(
   raw: Buffer,

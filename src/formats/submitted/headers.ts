@@ -1,6 +1,6 @@
 /**
- * Reads the header fields of a submitted message: those that are sent with it, its To and Cc, and the field
- * that says whether it is a template.
+ * Reads the header fields of a submitted message: the fields that are sent on, To and Cc, and the
+ * field that says whether the message is a template.
  */
 import type { NamedMailbox } from '../address/named-mailbox.ts'
 import { isHeaderName, isRefusedHeader } from '../compose/custom-header.ts'
@@ -19,9 +19,9 @@ import { decodeHeader } from '../parse/decode-text.ts'
 /** `key`: the name in lower case; `line`: the undecoded field, one character per octet. */
 export type HeaderLine = { key: string; line: string }
 
-/** Fields that a send request has its own properties for. */
+/** Fields that become properties of the send request. */
 const READ_ELSEWHERE = new Set(['subject', 'reply-to'])
-/** Encoded words in these fields are kept, because a decoded name could contain a comma. */
+/** Fields whose encoded words stay encoded, because a decoded name could contain a comma. */
 const ADDRESS_FIELD =
   /^(?:list-id|errors-to|disposition-notification-to|mail-followup-to|mail-reply-to)$/
 const MESSAGE_ID = new RegExp(`^<[!-;=?-~]{1,${MAX_WRITTEN_ID_LENGTH}}>$`)
@@ -31,8 +31,8 @@ type Mailboxes = { to: readonly NamedMailbox[]; cc: readonly NamedMailbox[] }
 const TEMPLATE_FIELD = 'x-pillarbox-template'
 
 /**
- * The fields to send, or the reason for which they are refused. The first of a repeated field counts.
- * Fields that Pillarbox writes and an invalid Message-ID are left out.
+ * Returns the fields to send, or the reason why they are refused. Of a repeated field the first
+ * counts. An invalid Message-ID and fields that only Pillarbox writes are left out.
  */
 export function collectHeaders(
   lines: readonly HeaderLine[],
@@ -71,7 +71,10 @@ function readValue(key: string, line: string, damage: Damage): string {
   return key === 'references' ? shortenReferences(value, damage) : value
 }
 
-/** Keeps the first and the newest ids of a long thread (RFC 5537 section 3.4.4). */
+/**
+ * Shortens the References of a long thread to its first and its newest ids (RFC 5537 section
+ * 3.4.4).
+ */
 function shortenReferences(value: string, damage: Damage): string {
   if (value.length <= MAX_EXTRA_HEADER_VALUE_LENGTH) return value
   damage.addCut('References', MAX_EXTRA_HEADER_VALUE_LENGTH)
@@ -84,23 +87,27 @@ function shortenReferences(value: string, damage: Damage): string {
   return first + kept
 }
 
-/** Undefined if a single address without a name is enough. */
+/**
+ * The value of Reply-To; undefined for a single address without a name, which the send request has
+ * itself.
+ */
 function formatReplyTo(mailboxes: readonly NamedMailbox[]): string | undefined {
   if (mailboxes.length < 2 && !mailboxes[0]?.name) return undefined
   const value = mailboxes.map(formatMailbox).join(', ')
   return value.length > MAX_EXTRA_HEADER_VALUE_LENGTH ? undefined : value
 }
 
-/** The name in quotes, and the address in wire form. */
+/** Formats a mailbox: the name in quotes, the address in wire form. */
 function formatMailbox({ address, name }: NamedMailbox): string {
   return name === null ? address.wire : `"${name.replace(/["\\]/g, '\\$&')}" <${address.wire}>`
 }
 
 /**
- * Returns To and Cc, which every recipient gets as they were written. Encoded words are kept. A field with
- * other characters than ASCII is written anew, with its addresses in wire form.
+ * Returns To and Cc as the sender wrote them, for the message of every recipient. Encoded words are
+ * kept. A field with characters outside ASCII is written anew, with addresses in wire form.
  *
- * Null without both fields, and when one of them cannot be sent: each recipient then gets its own To.
+ * Null if both fields are absent or if one cannot be sent; each recipient then sees its own address
+ * in To.
  */
 export function readRecipientFields(
   lines: readonly HeaderLine[],
@@ -121,11 +128,12 @@ function findObstacle({ to, cc }: RecipientFields, mailboxes: Mailboxes): string
   const isInternational = [...mailboxes.to, ...mailboxes.cc].some(
     ({ address }) => address.needsSmtputf8,
   )
-  // Servers without SMTPUTF8 would refuse the copies of all others, too.
+  // A server without SMTPUTF8 would refuse the message for all recipients, even for those with
+  // ASCII addresses.
   return isInternational ? 'an address is not in ASCII' : undefined
 }
 
-/** A field that is repeated counts as one; null without a value. */
+/** Joins the values of a repeated field; null without a value. */
 function fieldValue(
   lines: readonly HeaderLine[],
   key: 'to' | 'cc',
@@ -149,8 +157,8 @@ function isSendable(value: string | null): boolean {
 }
 
 /**
- * Reads the field by which a program says whether its message is a template. The field is not sent.
- * Undefined without the field; a text is the reason for refusing the message.
+ * Reads the field with which a program says whether its message is a template; this field is not
+ * sent on. Undefined if it is absent; a text is the reason why the message is refused.
  */
 export function readTemplateChoice(lines: readonly HeaderLine[]): boolean | undefined | string {
   const values = lines.filter(({ key }) => key === TEMPLATE_FIELD).map(({ line }) => valueIn(line))

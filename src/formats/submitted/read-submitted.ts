@@ -1,11 +1,9 @@
 /**
  * Converts a message from SMTP submission (RFC 6409) to the data of a send request: one sender, the
- * names of recipients, subject, body, files and header fields. HTML becomes the body if there is any,
- * with the plain text as its alternative. Files keep their octets; inline images keep the ids by
- * which the HTML refers to them.
- *
- * The result is plain data, so that it can cross a thread. A message that cannot be sent gives a
- * refusal with the SMTP reply.
+ * names of recipients, subject, body, files and header fields. If the message has HTML, this
+ * becomes the body, with the plain text as its alternative. Files keep their octets, and inline
+ * images the ids by which the HTML refers to them. The result is plain data, which can cross a
+ * thread. A message that cannot be sent gives a refusal with the SMTP reply.
  */
 
 import { hasCode } from '../../base/errors.ts'
@@ -30,37 +28,37 @@ export type SubmittedMessage = {
   from: NamedMailbox
   /** Display names of To and Cc, by address. */
   names: ReadonlyMap<string, string>
-  /** To and Cc as they were written; null without both. */
+  /** The fields To and Cc as the sender wrote them; null if both are absent. */
   recipientFields: RecipientFields | null
   reply: ParsedAddress | undefined
   subject: string
   body: string
-  /** `body` is plain text. */
+  /** `body` is plain text and not HTML. */
   isText: boolean
   /** The plain-text alternative of an HTML body; undefined without one. */
   text: string | undefined
   headers: Readonly<Record<string, string>>
-  /** The whole body alone, if the message is sealed. */
+  /** The files of the message; for a sealed message, its whole body as the only file. */
   attachments: FileAttachment[]
-  /** How it is signed or encrypted; null if it is not. */
+  /** How the message is signed or encrypted; null if it is neither. */
   seal: Seal | null
-  /** Whether the message says that it is a template, or none; undefined if it does not say. */
+  /** What the message says about being a template; undefined if it says nothing. */
   isTemplate: boolean | undefined
-  /** What was lost, guessed or mended. */
+  /** Sentences on the parts of the message that were lost, guessed or mended. */
   warnings: string[]
 }
 
-/** `code`: reply code and enhanced code, such as `550 5.6.0`. */
+/** `code`: the reply code and the enhanced code, such as `550 5.6.0`. */
 type SubmissionRefusal = { code: string; text: string }
 
 export type SubmissionResult = { submitted: SubmittedMessage } | { refusal: SubmissionRefusal }
 
 export type SubmissionLimits = { attachmentsMaxCount: number; attachmentsMaxBytes: number }
 
-/** Far more than mail programs write. */
+/** Parts of a message that are read; mail programs write far fewer. */
 const MAX_PARTS = 250
 
-/** Any octets give a message or a refusal; rejects only because of a programming error. */
+/** Returns a message or a refusal for any octets; rejects only because of a programming error. */
 export async function readSubmitted(
   raw: Uint8Array,
   limits: SubmissionLimits,
@@ -114,7 +112,7 @@ function hasOwnText({ text, isTextWhole }: ReadMessage): boolean {
   return isTextWhole && text.trim() !== ''
 }
 
-/** Undefined if a bound was exceeded. */
+/** Reads the message; undefined if it exceeds a bound. */
 async function read(raw: Uint8Array): Promise<ReadMessage | undefined> {
   const mail = await readMessage(octetsOf(raw), { keepsFiles: true, maxParts: MAX_PARTS })
   if (mail.error === undefined) return mail
@@ -140,7 +138,10 @@ function countFields(lines: readonly HeaderLine[], name: string): number {
   return lines.filter(({ key }) => key === name).length
 }
 
-/** Some programs write an empty Reply-To, which asks for nothing. */
+/**
+ * Whether the field names an address: some programs write an empty Reply-To, which asks for
+ * nothing.
+ */
 function asksForReplies({ key, line }: HeaderLine): boolean {
   return key === 'reply-to' && !/^[^:]*:[\s<>]*$/.test(line)
 }

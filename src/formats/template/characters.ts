@@ -1,13 +1,16 @@
 /**
- * The characters that are special in HTML or in a URL, and their stand-ins: noncharacters of Unicode
- * that replace them in the protected form of tainted text (see tainted.ts).
+ * The characters that are special in HTML or in a URL, and their stand-ins: noncharacters of
+ * Unicode that replace special characters in the protected form of tainted text (`tainted.ts`).
  */
 import { MAX_OUTPUT_LENGTH } from './limits.ts'
 
 type Swaps = ReadonlyMap<string, string>
 
 const SPECIALS = ['&', '<', '>', '"', "'"]
-/** Besides these: all that is not unreserved (RFC 3986, section 2.3) in printable ASCII, and white space. */
+/**
+ * The further characters that are special in a URL: white space, and printable ASCII that is not
+ * unreserved (RFC 3986, section 2.3).
+ */
 const URL_SPECIALS = [...'!#$%()*+,/:;=?@[\\]^`{|}\t\n\r ']
 const ENTITIES = ['&amp;', '&lt;', '&gt;', '&#34;', '&#39;']
 const ALL_SPECIALS = [...SPECIALS, ...URL_SPECIALS]
@@ -22,19 +25,19 @@ const ESCAPE_PROTECTED = swapsOf(STAND_INS.slice(0, SPECIALS.length), ENTITIES)
 /** Texts are processed in pieces of this length, because growing a long string is expensive. */
 const PIECE_LENGTH = 4096
 
-/** The text with `& < > " '` as entities: safe between tags and in quoted attributes. */
+/** Replaces `& < > " '` by entities; the result is safe between tags and in quoted attributes. */
 export function escapeHtml(text: string): string {
   return /[&<>"']/.test(text) ? swap(text, ESCAPE) : text
 }
 
-/** The protected form: special characters replaced by their stand-ins, one for one. */
+/** Returns the protected form: each special character of HTML is replaced by its stand-in. */
 export function protectSpecials(text: string): string {
   return /[&<>"']/.test(text) ? swap(text, PROTECT) : text
 }
 
 /**
- * As `protectSpecials`, for a text that becomes a part of a URL. A stand-in or a mark (`url-values.ts`)
- * that the text has itself becomes U+FFFD: it must not count as one of the template.
+ * Returns the protected form of a text in a URL. If the text itself contains a stand-in or a mark
+ * (`url-values.ts`), these become U+FFFD, because they must not count as the template's.
  */
 export function protectUrlSpecials(text: string): string {
   return text.replace(
@@ -43,7 +46,10 @@ export function protectUrlSpecials(text: string): string {
   )
 }
 
-/** As `protectUrlSpecials`, but octets that are percent-encoded stay: `encodeURI` leaves separators. */
+/**
+ * Protects a text that `encodeURI` has encoded: percent-encoded octets stay, and the separators that
+ * `encodeURI` leaves are replaced.
+ */
 export function protectUnencoded(text: string): string {
   return text.replace(/%[\dA-F]{2}|[^%]+/g, (run) =>
     run.startsWith('%') ? run : protectUrlSpecials(run),
@@ -54,7 +60,7 @@ export function restoreSpecials(text: string): string {
   return /[\ufdd0-\ufdef]/.test(text) ? swap(text, RESTORE) : text
 }
 
-/** Stand-ins as entities, all other characters unchanged. */
+/** Replaces stand-ins by entities; all other characters stay. */
 export function escapeProtected(text: string): string {
   return /[\ufdd0-\ufdd4]/.test(text) ? swap(text, ESCAPE_PROTECTED) : text
 }
@@ -69,7 +75,10 @@ export function hasUrlSpecials(text: string): boolean {
   return /[\t\n\r !-,/:-@[-^`{-}\ufdd0-\ufdef]/.test(text)
 }
 
-/** Stops soon after the output limit: a text above it is never printed or passed to a filter. */
+/**
+ * Replaces characters piece by piece. Stops soon after the output limit, because a longer text is
+ * never printed or passed to a filter.
+ */
 function swap(text: string, swaps: Swaps): string {
   if (text.length <= PIECE_LENGTH) return swapPiece(text, swaps)
   const pieces: string[] = []

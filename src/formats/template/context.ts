@@ -1,6 +1,6 @@
 /**
- * One rendering: its variables, its limits, and counts of printed text. Reading a key of a tainted
- * value gives a tainted value.
+ * The state of one rendering: its variables, its limits, and counts of printed text. Reading a key
+ * of a tainted value returns a tainted value.
  */
 import { Context, type Emitter, type Liquid } from 'liquidjs'
 import type { RenderLimits } from './limits.ts'
@@ -11,9 +11,9 @@ import { CONTACT } from './variables.ts'
 
 export type Rendering = {
   format: TextFormat
-  /** Epoch ms: the value of `now`. */
+  /** The value of the date `now`, epoch ms. */
   at: number
-  /** Start of the pseudo-random sequence that the filter `sample` draws from. */
+  /** The start of the pseudo-random sequence from which the filter `sample` draws. */
   seed: number
   limits: RenderLimits
 }
@@ -22,8 +22,8 @@ type Key = Parameters<Context['readProperty']>[1]
 type Scope = Record<string, unknown>
 
 /**
- * The value of `contact`, unless a variable has this name: the variables stand below it, and it
- * prints nothing itself.
+ * The value of `contact`, if no variable has this name. Its keys are all variables; it prints
+ * nothing itself.
  */
 export class ContactNames {
   readonly variables: Scope
@@ -63,7 +63,7 @@ export class TemplateContext extends Context {
       : super.readProperty(object.plain, key)
   }
 
-  /** @throws RangeError if a step of that many units exceeds the limit, or the time is over */
+  /** @throws RangeError if a step of that many units exceeds the limit, or if the time is over */
   checkStep(units: number): void {
     this.memoryLimit.check(units)
     this.renderLimit.check(performance.now())
@@ -75,7 +75,10 @@ export class TemplateContext extends Context {
     return Math.floor((this.#draws / 2 ** 32) * count)
   }
 
-  /** The same variables untainted, under the same limits, for expressions inside filters. */
+  /**
+   * Returns a context with the same limits and the same variables untainted, for expressions inside
+   * filters.
+   */
   plainContext(): TemplateContext {
     const environment = plainScope(this.getAll())
     const names = environment[CONTACT]
@@ -88,7 +91,7 @@ export class TemplateContext extends Context {
     return context
   }
 
-  /** The text that a placeholder prints for a value. */
+  /** Returns the text that a placeholder prints for this value. */
   print(value: unknown): string {
     if (!isTainted(value)) return printValue(value, this.rendering.format)
     this.taintedPrints += 1
@@ -124,7 +127,7 @@ function plainScope(scope: object): Scope {
   return plain
 }
 
-/** The library accepts any value as a scope; its types allow objects only. */
+/** Casts the value: the library accepts any value as a scope, but its types allow objects only. */
 function scopeOf(value: unknown): Parameters<Context['readProperty']>[0] {
   return value as Parameters<Context['readProperty']>[0]
 }

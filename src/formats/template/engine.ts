@@ -55,10 +55,10 @@ export class TemplateRunError extends Error {
   }
 }
 
-/** Characters of a fault's message, which may quote the template. */
+/** Characters of a fault's message, which may quote the template and is cut. */
 const MAX_FAULT_LENGTH = 200
 
-/** The text that authors read for an exceeded limit, by the message of the library's error. */
+/** The library's error message for an exceeded limit -> the text that authors read. */
 const LIMIT_TEXTS: Readonly<Record<string, string>> = {
   'memory alloc limit exceeded': 'it needs too much memory',
   'memory limit exceeded': 'it needs too much memory',
@@ -68,38 +68,44 @@ const LIMIT_TEXTS: Readonly<Record<string, string>> = {
   'date format limit exceeded': 'a date format is too long',
 }
 
-/** Units (`limits.ts`) for each item when two lists are compared. */
+/** Units (`limits.ts`) that each item costs when two lists are compared. */
 const UNITS_PER_COMPARISON = 3
 
 const strictEngine = createEngine(true)
 const lenientEngine = createEngine(false)
 
-/** A parsed source. */
+/** A parsed template. */
 export type Program = {
   templates: Template[]
-  /** Maps an offset of the rewritten source, as in the library's errors, to the original one. */
+  /**
+   * Maps an offset in the rewritten source, as the library's errors have it, to an offset in the
+   * original source.
+   */
   originalOffset(offset: number): number
 }
 
-/** @throws TemplateSyntaxError for the first fault; an unknown filter counts as one */
+/** @throws TemplateSyntaxError for the first fault; an unknown filter is a fault */
 export function parseTemplate(source: string): Program {
   return parse(strictEngine, source)
 }
 
-/** As `parseTemplate`, for a new template: a foreign placeholder counts as a fault, too. */
+/**
+ * Like `parseTemplate`, for a template that is being saved: a placeholder of another template
+ * language is a fault, too.
+ */
 export function parseNewTemplate(source: string): Program {
   return parse(strictEngine, source, refuseForeign)
 }
 
 /**
- * Parses a faulty template for sending: an unknown filter does nothing.
+ * Parses a template for sending although it may be faulty: an unknown filter does nothing.
  * @throws TemplateSyntaxError for any other fault
  */
 export function parseLeniently(source: string): Program {
   return parse(lenientEngine, source)
 }
 
-/** @throws TemplateRunError on any limit and any error of the template */
+/** @throws TemplateRunError if a limit is exceeded or the template fails */
 export function runTemplate(program: Program, variables: Variables, rendering: Rendering): string {
   try {
     const environment = environmentOf(variables, rendering)
@@ -190,7 +196,10 @@ function printOutput(this: { context: Context }, value: unknown): string {
 
 type Operator = (...operands: unknown[]) => ReturnType<(typeof defaultOperators)[string]>
 
-/** The library passes the context as the last operand. */
+/**
+ * The library's operators on untainted operands, with limits on their cost. The library passes the
+ * context as the last operand.
+ */
 function guardedOperators(): typeof defaultOperators {
   const entries = Object.entries(defaultOperators).map(([name, handler]) => {
     const operator = handler as Operator
@@ -222,10 +231,10 @@ function environmentOf(variables: Variables, rendering: Rendering): Record<strin
   const { stored, request, system } = variables
   const { format } = rendering
   const protect = format === 'text' ? (value: unknown) => value : taint
-  // A URL is the author's: values of the request are as foreign there as stored ones.
+  // The author writes the URL, so values of the request are as foreign in it as stored values.
   const protectRequest = format === 'url' ? taint : (value: unknown) => value
   const environment: Record<string, unknown> = Object.create(null)
-  // Without this the library would print the number of variables for `size`.
+  // Otherwise the library would print the number of variables for `{{ size }}`.
   environment.size = undefined
   for (const [key, value] of Object.entries(stored)) environment[key] = protect(value)
   for (const [key, value] of Object.entries(request)) environment[key] = protectRequest(value)

@@ -1,4 +1,6 @@
-/** One call of a filter, with its operands as given, in plain form and in protected form. */
+/**
+ * One call of a filter: its operands as given, and functions for their plain and protected forms.
+ */
 import type { filters } from 'liquidjs'
 import { protectSpecials, protectUrlSpecials } from './characters.ts'
 import type { TextFormat } from './print.ts'
@@ -7,28 +9,28 @@ import { isTainted, TaintedValue, taint, toPlain } from './tainted.ts'
 type LibraryOptions = (typeof filters)[string]
 export type FilterFunction = Extract<LibraryOptions, (...operands: never[]) => unknown>
 
-/** The value and the arguments. */
+/** The value that is filtered, and the arguments. */
 export type Operands = readonly unknown[]
 
 export type FilterCall = {
   name: string
   call: ThisParameterType<FilterFunction>
-  /** The library's own filter. */
+  /** Runs the library's own filter. */
   run: (operands: Operands) => unknown
-  /** As given, tainted or not. */
+  /** The operands as given, tainted or not. */
   operands: Operands
   plain: Operands
   isTainted: boolean
   format: TextFormat
 }
 
-/** Runs the filter on plain values and taints the whole result if any operand was tainted. */
+/** Runs the filter on plain values. If any operand was tainted, the whole result is tainted. */
 export function applyPlain(call: FilterCall): unknown {
   const result = call.run(call.plain)
   return call.isTainted ? taint(result) : result
 }
 
-/** Keyword arguments arrive as pairs of name and value. */
+/** Whether an operand is tainted. A keyword argument arrives as a pair of name and value. */
 export function hasTaint(operand: unknown): boolean {
   if (isTainted(operand)) return true
   return Array.isArray(operand) && operand.length === 2 && isTainted(operand[1])

@@ -2,10 +2,11 @@
  * The library's filters, each with bounded cost and with the taint of its operands:
  *
  * - filters that cut and join text (`append`, `replace`, `upcase` …) work on the protected form, so
- *   that every character keeps its own taint;
+ * that every character keeps its own taint;
  * - `escape` and similar filters return text that is safe to print;
  * - `raw` removes the taint;
- * - what a filter encodes for a URL keeps its encoding there, and counts as a value for the filters after it;
+ * - text that a filter encodes for a URL keeps this encoding in the URL, and counts as a value for
+ * the filters after it;
  * - `default` and `??` return one of their values with its taint;
  * - a formatted date is untainted, unless the format is tainted or the value is not a date;
  * - the result of any other filter is tainted as a whole if any of its operands is.
@@ -29,12 +30,15 @@ import { taint, taintProtected, toPlain } from './tainted.ts'
 import { applyTextFilter, isSearch, isTextFilter } from './text-filters.ts'
 
 const ESCAPING_FILTERS = new Set(['escape', 'xml_escape', 'escape_once'])
-/** Their results are not encoded again. */
+/** Filters whose results are not encoded again in a URL. */
 const URL_ENCODING_FILTERS = new Set(['url_encode', 'cgi_escape', 'uri_escape'])
 const DATE_FILTERS = new Set(Object.keys(libraryFilters).filter((name) => name.startsWith('date')))
 const JSON_FILTERS = new Set(['json', 'jsonify', 'inspect'])
 
-/** Units per item of a list (or character of a text) for filters that the library undercounts. */
+/**
+ * Units that each item of a list, or each character of a text, costs in filters that the library
+ * counts too low.
+ */
 const UNITS_PER_ITEM: Record<string, number> = {
   ...{ where: 30, reject: 30, find: 30, find_index: 30, has: 30, group_by: 30 },
   ...{ where_exp: 60, reject_exp: 60, find_exp: 60, find_index_exp: 60, has_exp: 60 },
@@ -43,7 +47,7 @@ const UNITS_PER_ITEM: Record<string, number> = {
   ...{ escape: 2, xml_escape: 2, escape_once: 3 },
 }
 
-/** Every filter of the library, and the filter that `??` is rewritten to. */
+/** Returns every filter of the library, and the filter into which `??` is rewritten. */
 export function templateFilters(): Record<string, FilterFunction> {
   const entries = Object.entries(libraryFilters).map(([name, options]) => {
     const handler = typeof options === 'function' ? options : options.handler
@@ -89,7 +93,10 @@ function applyEscape({ name, run, plain, isTainted, format }: FilterCall): unkno
   return format === 'url' ? taint(result) : taintProtected(result)
 }
 
-/** In a URL, `%`, `+` and the letters stay as they are until a filter changes them or reads the text anew. */
+/**
+ * Encodes a tainted text for a URL. `%`, `+` and the letters in the result have no stand-ins, so
+ * they stay until a later filter changes them or reads the text anew.
+ */
 function applyUrlEncoding(filterCall: FilterCall): unknown {
   const { name, run, plain, isTainted, format } = filterCall
   if (format !== 'url' || !isTainted) return applyPlain(filterCall)
@@ -121,7 +128,7 @@ function applyDate({ call, run, operands, plain }: FilterCall): unknown {
   return operands.slice(1).some(hasTaint) ? taint(result) : result
 }
 
-/** `inspect` differs from `json` only for circular values, which do not occur. */
+/** Serves `inspect`, too: it differs from `json` only for circular values, which do not occur. */
 function applyJson({ call, plain, isTainted }: FilterCall): unknown {
   const [value, space] = plain
   checkDepth(value)
@@ -134,7 +141,7 @@ function applyJson({ call, plain, isTainted }: FilterCall): unknown {
   return isTainted ? taint(text) : text
 }
 
-/** Evaluates the expression on plain values. A tainted expression is not evaluated. */
+/** Evaluates the filter's expression on plain values. A tainted expression is not evaluated. */
 function applyExpression({ name, call, operands, plain }: FilterCall): unknown {
   const { context } = call
   const handler = libraryFilters[name]
@@ -148,7 +155,9 @@ function applyExpression({ name, call, operands, plain }: FilterCall): unknown {
   return hasTaint(operands[0]) || name === 'group_by_exp' ? taint(result) : result
 }
 
-/** Draws from the rendering's own sequence, so that every rendering gives the same sample. */
+/**
+ * Draws from the random sequence of the rendering, so that every rendering gives the same sample.
+ */
 function applySample({ call, plain, isTainted }: FilterCall): unknown {
   const [value, count = 1] = plain
   const { context } = call

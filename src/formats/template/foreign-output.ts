@@ -1,16 +1,18 @@
 /**
- * Placeholders of other template languages that Liquid would take without a word, or refuse without a hint:
- * `{{> header}}` would print "false", and `{{ .Name }}` nothing. Only what is clearly of another language
- * counts: `{{ $ price }}` and `{{ user .name }}` print nothing, or a value, as other misspelled names do.
+ * Finds placeholders of other template languages that Liquid would accept without a word, or refuse
+ * without a hint: it would print "false" for `{{> header}}`, and nothing for `{{ .Name }}`.
  *
- * `{{ if name }}` and `{{ end }}` may be variables, too. Together they are a block of Go, whose both branches
- * would be printed.
+ * Only placeholders count that clearly belong to another language: `{{ $ price }}` and `{{ user
+ * .name }}` print nothing, or a value, as other misspelled names do. `{{ if name }}` and `{{ end
+ * }}` alone may be variables, too. Together they are a block of Go, and Liquid would print both
+ * branches.
  */
 import { type Marker, markerContent } from './markers.ts'
 
 /**
- * `content` is decoded. `hint`: undefined for a placeholder of this language. `isEnd`: the end, or another branch,
- * of a block that is listed before it.
+ * `content`: the decoded content of the marker. `hint`: undefined for a placeholder of this
+ * language. `isEnd`: the placeholder ends a block, or begins another branch of a block, that is
+ * listed before it.
  */
 type Output = {
   marker: Marker
@@ -20,9 +22,12 @@ type Output = {
 }
 type ForeignOutput = Output & { hint: string }
 
-/** `clicks` or `openings` follow. */
+/** The beginning of a hint that continues with `clicks` or `openings`. */
 export const TRACKING = 'the tracking of the project decides about'
-/** What to write instead, as part of a sentence; `foreign-syntax.ts` uses these hints, too. */
+/**
+ * Parts of sentences that say what to write instead of a foreign placeholder; `foreign-syntax.ts`
+ * uses them, too.
+ */
 export const HINTS = {
   tags: 'write tags: {% if name %}…{% else %}…{% endif %}, {% for item in items %}…{% endfor %}',
   trackLink: `write the link itself: ${TRACKING} clicks`,
@@ -33,12 +38,12 @@ const NO_PARTIALS = 'there are no partials; write their text here'
 const COMMENT = 'write comments as {% comment %}…{% endcomment %}'
 const NO_FUNCTIONS = 'there are no functions; write {{ name }}, a filter or a tag'
 
-/** The first words of `FOREIGN`; longer words than 20 letters are none of them. */
+/** The first words of the patterns in `FOREIGN`; none has more than 20 letters. */
 const WORDS = new Set([
   ...['template', 'define', 'block', 'Date', 'Safe', 'L', 'TrackLink', 'TrackView'],
   ...['UnsubscribeURL', 'printf', 'print', 'println', 'urlquery'],
 ])
-/** How the content of a placeholder begins, and what to write. */
+/** The beginning of a foreign placeholder, and the hint for it. */
 const FOREIGN: readonly (readonly [begin: RegExp, hint: string])[] = [
   [/^[#^/]\p{L}/u, HINTS.tags],
   [/^>/, NO_PARTIALS],
@@ -57,22 +62,22 @@ const FOREIGN: readonly (readonly [begin: RegExp, hint: string])[] = [
   [/^\.Campaign\b/, 'there are no variables of the campaign; write its text here'],
 ]
 
-/** `.Subscriber.Attribs.city`, `$.Name` */
+/** A path of Go, such as `.Subscriber.Attribs.city` or `$.Name`. */
 const GO_PATH = /^\$?\.(?<path>\p{Lu}[\p{L}\p{N}_.]{0,200})/u
-/** The roots of listmonk, wherever they stand outside quotes. */
+/** A root of listmonk's paths, anywhere outside quotes. */
 const LISTMONK = /^[^"'`?|]*(?<![^\s(])\.(?:Subscriber|Campaign|Tx)\b/
 
 const BLOCK = /^(?<word>if|range|with)\s+(?<rest>\S)/
 const BRANCH = /^(?:end|else)$|^else\s+(?:if|with)\s/
-/** `{{#if x}}`, `{{^x}}` and `{{/if}}` of Handlebars and Mustache. */
+/** A section of Handlebars or Mustache: `{{#if x}}`, `{{^x}}`, `{{/if}}`. */
 const SECTION = /^(?<sign>[#^/])(?<name>\p{L}[^\s~]{0,60})/u
 const SECTION_BRANCH = /^\^$|^else(?:$|\s+(?:if|unless|each|with)\s)/
-/** `eq .Plan "pro"` */
+/** A comparison of Go, such as `eq .Plan "pro"`. */
 const COMPARISON = /^eq\s+(?<path>[$.][\p{L}\p{N}_.]{1,200})\s+(?<text>"[^"]{0,60}")/u
-/** The last word of `$i, $item := .Items`. */
+/** The last word of an assignment of Go: `.Items` in `$i, $item := .Items`. */
 const LAST_PATH = /(?<![^\s])[$.][\p{L}\p{N}_.]{1,200}$/u
 
-/** The paths below which listmonk keeps the values that are keys of the data here. */
+/** Paths of listmonk whose next word is a key of the data here. */
 const DATA_PATHS = ['Subscriber.Attribs.', 'Tx.Data.']
 const NAMES: ReadonlyMap<string, string> = new Map([
   ['Subscriber', 'name'],
@@ -82,14 +87,14 @@ const NAMES: ReadonlyMap<string, string> = new Map([
   ['Subscriber.Status', 'subscribed'],
   ['Subscriber.Attribs', 'name'],
 ])
-/** Characters of a name; a longer name is not quoted. */
+/** Characters of the longest name that a hint quotes. */
 const MAX_HINTED_LENGTH = 60
 
 const OPERAND = /^(?:[\w.]+|"[^"]*"|'[^']*')$/
 
 /**
- * The meaning of a content by itself, without the contents around it. `block`: what to write for
- * the block that it begins.
+ * The meaning of one placeholder, apart from the placeholders around it. `block`: the hint for the
+ * block that it may begin; undefined if it begins none.
  */
 type OutputReading = {
   content: string
@@ -98,7 +103,7 @@ type OutputReading = {
   section: { sign?: string; name?: string }
 }
 
-/** The placeholders of another language among the markers, in their order. */
+/** Lists the placeholders of other languages among the markers, in the order of the text. */
 export function listForeignOutputs(source: string, markers: readonly Marker[]): ForeignOutput[] {
   const isForeign = (output: Output): output is ForeignOutput => output.hint !== undefined
   const foreign = walkOutputs(source, markers).filter(isForeign).toArray()
@@ -106,11 +111,11 @@ export function listForeignOutputs(source: string, markers: readonly Marker[]): 
 }
 
 /**
- * The placeholders among the markers; what is written alike is read once. The beginning of a block comes once the
- * walk has met its end, so the order is another one.
+ * Yields the placeholders among the markers; equal placeholders are read once. The beginning of a
+ * block is yielded when its end is found, so the order is not that of the text.
  */
 export function* walkOutputs(source: string, markers: readonly Marker[]): Generator<Output> {
-  /** Beginnings of blocks that are variables if no end follows. */
+  /** Placeholders that begin a block if its end follows, and else are variables. */
   let begun: ForeignOutput[] = []
   let isInBlock = false
   const isSectionEnd = followSections()
@@ -134,7 +139,7 @@ function* readOutputs(
   source: string,
   markers: readonly Marker[],
 ): Generator<[Marker, OutputReading]> {
-  /** By source text: most templates repeat a few placeholders many times. */
+  /** Placeholder as written -> its reading. Most templates repeat a few placeholders many times. */
   const known = new Map<string, OutputReading>()
   for (const marker of markers) {
     if (marker.kind !== 'output') continue
@@ -148,7 +153,10 @@ function* readOutputs(
   }
 }
 
-/** Tells whether a content is the end, or another branch, of a section that a content before it has begun. */
+/**
+ * Returns a function that follows the sections: it says whether a placeholder ends an earlier
+ * section or begins another branch of it.
+ */
 function followSections(): (reading: OutputReading) => boolean {
   const begun = new Set<string>()
   let depth = 0
@@ -171,7 +179,7 @@ function readContent(content: string): OutputReading {
   return { content, hint: hintOf(content, block), block, section }
 }
 
-/** Whether the key of a plain placeholder may be one of another language. */
+/** Whether a plain placeholder with this key may belong to another language. */
 export function isOddKey(key: string): boolean {
   return !/^[\p{L}_]/u.test(key) || BLOCK.test(key) || key.includes(' if ')
 }
@@ -180,7 +188,7 @@ export function describeForeign({ hint }: ForeignOutput): string {
   return `a placeholder of another language; ${hint}`
 }
 
-/** The hint for a content that is of another language by itself, also one that begins a `block`. */
+/** The hint for a placeholder that alone shows its language; undefined for any other. */
 function hintOf(content: string, block: string | undefined): string | undefined {
   const [word] = /^\w{1,20}/.exec(content) ?? []
   if (word === undefined || WORDS.has(word)) {
@@ -193,7 +201,7 @@ function hintOf(content: string, block: string | undefined): string | undefined 
   return isInlineIf(content) ? HINTS.tags : undefined
 }
 
-/** The hint for a content that begins a block of Go. */
+/** The hint for a placeholder that may begin a block of Go; undefined for any other. */
 function blockHint(content: string): string | undefined {
   const word = BLOCK.exec(content)?.groups?.word
   if (word === undefined || content.includes('??')) return undefined
@@ -210,7 +218,7 @@ function blockHint(content: string): string | undefined {
   return `write {% if ${test} %}…{% else %}…{% endif %}`
 }
 
-/** The key here that a path of Go means: `.Subscriber.Attribs.city` is `city`. */
+/** The key of this language for a path of Go: `city` for `.Subscriber.Attribs.city`. */
 function nameOf(written: string, otherwise = 'name'): string {
   const path = written.replace(/^\$?\.?/, '')
   const prefix = DATA_PATHS.find((each) => path.startsWith(each))
@@ -220,13 +228,16 @@ function nameOf(written: string, otherwise = 'name'): string {
   return name === '' || name.length > MAX_HINTED_LENGTH ? otherwise : name
 }
 
-/** `URL` is `url`, and `FirstName` is `firstName`. */
+/** Turns `URL` into `url`, and `FirstName` into `firstName`. */
 function withSmallLetter(name: string): string {
   if (!/\p{Ll}/u.test(name)) return name.toLowerCase()
   return name.charAt(0).toLowerCase() + name.slice(1)
 }
 
-/** `x if y else z` of Jinja. A key of several words is none: its parts have several words. */
+/**
+ * Whether the content is `x if y else z` of Jinja. A key of several words is not: then one of the
+ * three parts has several words.
+ */
 function isInlineIf(content: string): boolean {
   const condition = content.indexOf(' if ')
   const otherwise = content.indexOf(' else ', condition + 3)

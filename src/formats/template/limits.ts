@@ -1,7 +1,7 @@
 /**
- * Limits of one template. The length, the time, the units and the output are limits that authors of
- * templates may meet; the others keep each single step of the library short, because the library
- * checks the clock only between steps.
+ * Limits of one template. Authors of templates may meet the limits on length, time, units and
+ * output. The other limits keep each single step of the library short, because the library checks
+ * the clock only between steps.
  */
 
 /** Characters of a template's source. */
@@ -10,7 +10,10 @@ export const MAX_TEMPLATE_LENGTH = 2_000_000
 /** Milliseconds of one rendering. */
 const MAX_RENDER_MS = 1_000
 
-/** Units of one rendering: characters and items processed; expensive steps cost more per item. */
+/**
+ * Units of one rendering. Each processed character or item costs at least one unit; expensive steps
+ * cost more.
+ */
 const MAX_UNITS = 10_000_000
 
 /** Characters printed by one rendering, including captured ones. */
@@ -19,21 +22,30 @@ export const MAX_OUTPUT_LENGTH = 10_000_000
 /** Markers (`{{ … }}`, `{% … %}`) of a template: each takes a kilobyte or more once parsed. */
 export const MAX_MARKERS = 20_000
 
-/** Characters inside all markers: an expression is one step, however long it is. */
+/**
+ * Characters inside all markers together: the library evaluates an expression in one step, however
+ * long it is.
+ */
 export const MAX_MARKUP_LENGTH = 200_000
 
-/** Depth of nested lists and objects. */
+/** Levels of nested lists and objects. */
 export const MAX_DEPTH = 100
 
-/** Product of both lengths in a search: quadratic in the worst case, and then 0.3 s. */
+/**
+ * The product of the lengths of text and pattern in a search, which takes this many steps (0.3 s)
+ * in the worst case.
+ */
 const MAX_SEARCH_COST = 1_000_000_000
 
-/** Characters of a date and of a date format: each letter of a format may cost 50 us. */
+/** Characters of a date, and of a date format, of which each letter may cost 50 us. */
 export const MAX_DATE_LENGTH = 256
 
-/** Limits of one rendering. `isQuick`: exceeding them throws `QuickLimitError`, for a slower retry. */
+/**
+ * Limits of one rendering. `isQuick`: a rendering that exceeds them throws `QuickLimitError`, and
+ * is repeated on a slower way.
+ */
 export type RenderLimits = {
-  /** Elapsed time; if `isQuick`, CPU time of this thread. */
+  /** Milliseconds: elapsed time, or CPU time of this thread if `isQuick`. */
   ms: number
   units: number
   output: number
@@ -49,7 +61,7 @@ export const FULL_LIMITS: RenderLimits = {
   isQuick: false,
 }
 
-/** For all texts of a request together, which shares a thread with other requests. */
+/** Limits for all texts of one request together, on a thread that other requests share. */
 export const TEXT_LIMITS: RenderLimits = {
   ms: 500,
   units: 2_000_000,
@@ -58,7 +70,10 @@ export const TEXT_LIMITS: RenderLimits = {
   isQuick: true,
 }
 
-/** For threads on which others wait: a step takes a few milliseconds, all together take 25. */
+/**
+ * Limits for threads on which other work waits: a step takes a few milliseconds, a rendering at
+ * most 25.
+ */
 export const QUICK_LIMITS: RenderLimits = {
   ms: 25,
   units: 250_000,

@@ -11,7 +11,10 @@ export type Marker = { kind: 'output' | 'tag'; begin: number; end: number }
 
 export type RewrittenSource = {
   text: string
-  /** The offset in the original source; all of a rewritten marker maps to its beginning. */
+  /**
+   * Maps an offset to the original source; every offset in a rewritten marker maps to the marker's
+   * beginning.
+   */
   originalOffset(offset: number): number
 }
 
@@ -23,7 +26,10 @@ const BODY_ENDS: Record<string, RegExp> = {
   comment: /\{%-?\s*endcomment\s*-?%\}/g,
 }
 
-/** Closed markers in order, at most `max`, without those inside `raw` and `comment`. */
+/**
+ * Returns the closed markers in order, at most `max`. Markers inside `raw` and `comment` are left
+ * out.
+ */
 export function scanMarkers(source: string, max: number): Marker[] {
   const markers: Marker[] = []
   const last = { output: source.lastIndexOf('}}'), tag: source.lastIndexOf('%}') }
@@ -41,7 +47,7 @@ export function scanMarkers(source: string, max: number): Marker[] {
   return markers
 }
 
-/** The content of a marker, entities decoded, without blanks and `-` at its ends. */
+/** Returns the decoded content of a marker, without the blanks and `-` at its ends. */
 export function markerContent(source: string, marker: Marker): string {
   return trimDashes(decodeMarker(source.slice(marker.begin + 2, marker.end - 2))).content
 }
@@ -71,8 +77,8 @@ function kindAt(source: string, at: number): Marker['kind'] | undefined {
 }
 
 /**
- * The offset after the first `}}` outside quotes. A quote that is not closed before the next marker is
- * an apostrophe.
+ * Returns the offset after the first `}}` outside quotes. A quote that is still open at the next
+ * marker is an apostrophe.
  */
 function outputEnd(source: string, at: number): number {
   const first = source.indexOf('}}', at + 2) + 2
@@ -91,7 +97,10 @@ function outputEnd(source: string, at: number): number {
   return first
 }
 
-/** The offset at which scanning continues: after the tag, or at the end of its literal body. */
+/**
+ * Returns the offset at which scanning continues: after the tag; for `raw` and `comment`, at the
+ * end of the body.
+ */
 function bodyEnd(source: string, tag: { at: number; end: number }): number {
   TAG_NAME.lastIndex = tag.at
   const close = BODY_ENDS[TAG_NAME.exec(source)?.[1] ?? '']

@@ -1,23 +1,25 @@
 /**
- * Which keys of a contact's data a template can name. A key that a marker names stands in it as text,
- * so a key that is in no marker is not needed. A template that computes names, or walks over all data,
- * needs every key.
+ * Finds out which keys of a contact's data a template can name. A marker that names a key has it as
+ * text, so a key that is in no marker is not needed. A template that computes names, or reads all
+ * data, may name every key.
  */
 import { MAX_MARKERS } from './limits.ts'
 import { markerContent, scanMarkers } from './markers.ts'
 import { checkStoredTemplate } from './template.ts'
 
-/** `data` as a whole, or with a property that is not a key. */
+/**
+ * Matches `data` as a whole, and `data` with a property that is no key (`size`, `first`, `last`).
+ */
 const WHOLE_DATA = /\bdata\b(?!\s*(?:\.\s*(?!size\b|first\b|last\b)[\p{L}_]|\[\s*["']))/u
-/** A name in brackets that is not a literal. */
+/** Matches a bracket that contains a computed name and no literal. */
 const COMPUTED_NAME = /\[(?!\s*["'\d])/
 const ESCAPE = /\\/
-/** A filter that evaluates a text, which a template may put together. */
+/** Matches a filter that evaluates a text, which the template may have put together. */
 const EVALUATED_TEXT = /_exp\b/
 
 const REACHING = [WHOLE_DATA, COMPUTED_NAME, ESCAPE, EVALUATED_TEXT]
 
-/** Whether a key may be named; the sources are a message's subject, body and text. */
+/** Tells whether the template may name a key. */
 export type NamesKey = (key: string) => boolean
 
 export function keysNamedIn(sources: readonly string[]): NamesKey {
@@ -38,10 +40,16 @@ export function keysNamedIn(sources: readonly string[]): NamesKey {
   }
 }
 
-/** Contacts of an audience may have any number of different keys. */
+/**
+ * Keys whose answer is remembered: the contacts of an audience may have any number of different
+ * keys.
+ */
 const MAX_KNOWN = 10_000
 
-/** The language reads any white space within a key as one blank. */
+/**
+ * Replaces white space by single blanks, because the language reads any white space within a key as
+ * one blank.
+ */
 function withSingleBlanks(text: string): string {
   return text.replace(/\s+/g, ' ')
 }

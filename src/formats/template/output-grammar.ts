@@ -1,20 +1,20 @@
 /**
- * The content of `{{ … }}`: a path or a Liquid expression, with fallbacks and filters.
+ * The grammar of `{{ … }}`: a path or a Liquid expression, with fallbacks and filters.
  *
- * Two parts of this grammar are not Liquid and are rewritten into it. `x ?? text` prints the
- * literal text if x is missing, null, false or empty; the first of several fallbacks that is not
- * empty counts. Keys may have spaces: `first name`, `profile.first name`.
+ * Two parts of it are not Liquid and are rewritten. `x ?? text` prints the literal text if x is
+ * missing, null, false or empty; of several fallbacks, the first that is not empty counts. Keys may
+ * have spaces: `first name`, `profile.first name`.
  */
 
 import { MAX_DEPTH } from './limits.ts'
 
-/** The filter that `??` is rewritten to. */
+/** The name of the filter into which `??` is rewritten. */
 export const FALLBACK_FILTER = '_fallback'
 
 export type OutputExpression = {
-  /** The path or expression before any filter, as written. */
+  /** The path or expression before the first filter, as written. */
   head: string
-  /** The keys of `head`, outermost first; undefined if it is not a plain path. */
+  /** The keys of `head`, outermost first; undefined if `head` is not a plain path. */
   path: readonly string[] | undefined
   /** Filters before the fallback, each with its `|`; `''` when there are none. */
   headFilters: string
@@ -32,7 +32,7 @@ const SIMPLE_PATH = /^(?!.*\.\.)[\w-][\w.-]*(?<!\.)$/
 const OPERATOR_WORD = /(?:^|\s)(?:and|or|contains|not)(?:\s|$)/
 const WORD_CHARACTER = /[\p{L}\p{N}_]/u
 
-/** `content` has its entities decoded and its whitespace marks (`-`) removed. */
+/** Parses the content of a marker: `content` is decoded and has no whitespace marks (`-`). */
 export function parseOutput(content: string): OutputExpression {
   if (SIMPLE_PATH.test(content)) {
     const path = parsePath(content)
@@ -52,13 +52,13 @@ export function parseOutput(content: string): OutputExpression {
   }
 }
 
-/** Whether `??` replaces the value: missing, null, false or empty. */
+/** Whether `??` replaces this value: it is missing, null, false or empty. */
 export function isLacking(value: unknown): boolean {
   if (value === undefined || value === null || value === false || value === '') return true
   return Array.isArray(value) && value.length === 0
 }
 
-/** The expression in the library's own grammar. */
+/** Writes the expression in the library's grammar. */
 export function toLiquid(expression: OutputExpression): string {
   const { head, path, headFilters, fallback, filters } = expression
   const isSpaced = path?.some((key) => /\s/.test(key)) === true && /\s/.test(head)
@@ -116,7 +116,10 @@ function splitOutsideQuotes(text: string, separator: string): string[] {
   return [...parts, text.slice(begin)]
 }
 
-/** A quote must not follow a word character and must be closed: `don't` has no quote. */
+/**
+ * Returns the offset after a quoted text at `at`, or the next offset. A quote counts only if it is
+ * closed and follows no word character: `don't` has none.
+ */
 function skipQuoted(text: string, at: number): number {
   const char = text[at] ?? ''
   if (char !== '"' && char !== "'") return at + 1

@@ -1,16 +1,21 @@
-/** The text of a value: the last step of a placeholder, in templates and in plain substitution. */
+/**
+ * Converts a value to text: the last step of a placeholder, in templates and in plain substitution.
+ */
 import { Drop, toValue } from 'liquidjs'
 import { MAX_DEPTH, MAX_OUTPUT_LENGTH } from './limits.ts'
 
 /**
- * The format of the rendered text. In `text` (subjects, text bodies) nothing is escaped. In `url` values
- * are marked; `url-values.ts` encodes them.
+ * The format of the rendered text. In `text` (for subjects and text bodies) nothing is escaped. In
+ * `url`, values stand between marks, and `url-values.ts` encodes them.
  */
 export type TextFormat = 'html' | 'text' | 'url'
 
 const SEPARATORS: Readonly<Record<TextFormat, string>> = { html: '\n', text: '\n', url: ',' }
 
-/** A value as Liquid prints it: null is empty, 0 and false are written, lists are concatenated. */
+/**
+ * Returns a value as Liquid prints it: null is empty, 0 and false are printed, the items of a list
+ * are concatenated.
+ */
 export function textOf(value: unknown, depth = 0): string {
   if (typeof value === 'string') return value
   if (value === undefined || value === null) return ''
@@ -19,8 +24,11 @@ export function textOf(value: unknown, depth = 0): string {
   return typeof value === 'object' ? '[object Object]' : String(value)
 }
 
-/** A value as a placeholder prints it: a list with one item per line, as `<li>` elements in HTML, with
- * commas in a URL. `escapeText` is applied to each text. Stops soon after the output limit. */
+/**
+ * Returns a value as a placeholder prints it. A list has one item per line; its items are `<li>`
+ * elements in HTML and are joined by commas in a URL. `escapeText` is applied to each text. Stops
+ * soon after the output limit.
+ */
 export function printValue(
   value: unknown,
   format: TextFormat,

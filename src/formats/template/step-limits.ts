@@ -7,8 +7,8 @@
 import { MAX_DEPTH } from './limits.ts'
 
 /**
- * Characters and items of a list, fully expanded; 0 for other values.
- * @throws RangeError if the size exceeds `limit`
+ * Returns the number of characters and items of a list, fully expanded; 0 for any other value.
+ * @throws RangeError if this number exceeds `limit`
  */
 export function measureList(value: unknown, limit: number): number {
   if (!Array.isArray(value)) return 0
@@ -17,7 +17,7 @@ export function measureList(value: unknown, limit: number): number {
   return limit - budget.left
 }
 
-/** @throws RangeError if searching the haystack could take too long */
+/** @throws RangeError if a search of `needle` in `haystack` could take too long */
 export function checkSearch(haystack: unknown, needle: unknown, limit: number): void {
   if (typeof haystack !== 'string' || typeof needle !== 'string') return
   if (haystack.length * needle.length > limit) throw new RangeError('search limit exceeded')
@@ -30,7 +30,10 @@ export function checkDepth(value: unknown, depth = 0): void {
   for (const item of Object.values(value)) checkDepth(item, depth + 1)
 }
 
-/** Every level of nesting writes a text again, so the text counts once for each level. */
+/**
+ * Subtracts the cost of a list from the budget. A text costs its length once for each level of
+ * nesting, because each level writes it again.
+ */
 function measureItems(list: readonly unknown[], budget: { depth: number; left: number }): void {
   const { depth } = budget
   if (depth > MAX_DEPTH) throw new RangeError('depth limit exceeded')

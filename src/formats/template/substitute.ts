@@ -1,7 +1,7 @@
 /**
- * Plain placeholder substitution: fills in `{{ path }}` and `{{ path ?? text }}`, ignores filters
- * and leaves everything else unchanged. It is the fallback for templates that cannot be parsed or
- * whose rendering is stopped, and the fast path for templates with plain placeholders only.
+ * Plain substitution: fills in `{{ path }}` and `{{ path ?? text }}`, ignores filters, and leaves
+ * everything else unchanged. It is the fallback for templates that cannot be parsed or whose
+ * rendering is stopped, and the fast way for templates that have only plain placeholders.
  */
 import { escapeHtml, protectUrlSpecials } from './characters.ts'
 import { MAX_MARKERS } from './limits.ts'
@@ -11,7 +11,7 @@ import { printValue, type TextFormat } from './print.ts'
 import { markUrlValue } from './url-values.ts'
 import { CONTACT, type Variables } from './variables.ts'
 
-/** Text, or a placeholder. */
+/** A literal text, or a placeholder. */
 export type Piece = string | TemplatePlaceholder
 
 export type TemplatePlaceholder = { path: readonly string[]; fallback: string | undefined }
@@ -19,18 +19,26 @@ export type TemplatePlaceholder = { path: readonly string[]; fallback: string | 
 const LITERALS = new Set(['true', 'false', 'nil', 'null', 'empty', 'blank'])
 const COMPUTED_KEYS = new Set(['size', 'first', 'last'])
 
-/** The pieces of any source; placeholders beyond the limit of markers stay unchanged. */
+/**
+ * Splits any source into pieces; placeholders beyond the maximum number of markers stay as text.
+ */
 export function splitPieces(source: string): Piece[] {
   const markers = scanMarkers(source, MAX_MARKERS)
   const outputs = markers.filter(({ kind }) => kind === 'output')
   return cutAt(source, outputs, (marker) => toPlaceholder(source, marker))
 }
 
-/** The pieces of a source for which substitution gives the same result as the full language. */
+/**
+ * Splits a source into pieces if substitution gives the same result as the full language, else
+ * returns undefined.
+ */
 export function splitPlainPieces(source: string): Piece[] | undefined {
   const markers = scanMarkers(source, MAX_MARKERS + 1)
   if (markers.length > MAX_MARKERS) return undefined
-  /** By source text: most templates repeat a few variables many times. */
+  /**
+   * Placeholder as written -> the parsed placeholder. Most templates repeat a few variables many
+   * times.
+   */
   const placeholders = new Map<string, TemplatePlaceholder>()
   for (const marker of markers) {
     const written = source.slice(marker.begin, marker.end)
@@ -47,7 +55,7 @@ export function splitPlainPieces(source: string): Piece[] | undefined {
   )
 }
 
-/** Fills in the pieces and cuts the result at `limit` characters. Never throws. */
+/** Replaces the placeholders and cuts the result at `limit` characters. Never throws. */
 export function substitute(
   pieces: readonly Piece[],
   { format, variables }: { format: TextFormat; variables: Variables },
@@ -61,7 +69,7 @@ export function substitute(
   return output
 }
 
-/** The text that replaces one placeholder. */
+/** Returns the text that replaces the placeholder. */
 export function printPlaceholder(
   { path, fallback }: TemplatePlaceholder,
   format: TextFormat,
@@ -105,7 +113,7 @@ function trimsText(source: string, { begin, end }: Marker): boolean {
   return source[begin + 2] === '-' || source[end - 3] === '-'
 }
 
-/** Whether the full language would only look up the path. */
+/** Whether the full language would do no more for this placeholder than look up the path. */
 function isPlain(
   expression: OutputExpression,
 ): expression is OutputExpression & { path: readonly string[] } {
@@ -129,7 +137,7 @@ function ownerOf(
   return records.find((record) => Object.hasOwn(record, key))
 }
 
-/** Reads a key as the library does: own properties only, also of lists and texts. */
+/** Reads a key as the library does: only own properties count, also those of lists and texts. */
 function readKey(value: unknown, key: string): unknown {
   if (value === undefined || value === null || !Object.hasOwn(value, key)) return undefined
   return (value as Record<string, unknown>)[key]

@@ -1,6 +1,7 @@
 /**
- * Tags that differ from the library's. Tags that read files are forbidden. `capture` keeps taint and
- * limits; the library's versions of the others lose taint or take quadratic time.
+ * Tags that differ from the library's. Tags that read files are forbidden. `capture` keeps taint
+ * and limits; the library's versions of the other tags lose taint, or take time that grows with the
+ * square of the text.
  */
 import {
   CaptureTag,
@@ -30,12 +31,12 @@ type TagClass = Exclude<Parameters<Liquid['registerTag']>[1], { render: unknown 
 type Steps<Result = void> = Generator<unknown, Result, unknown>
 type Collection = ForTag['collection']
 
-/** The filter that gives a loop its items, tainted if their collection is. */
+/** The filter that gives a loop its items; the items of a tainted collection are tainted. */
 export const ITEMS_FILTER = '_items'
 
 const FORBIDDEN_TAGS = ['include', 'render', 'layout', 'block']
 
-/** Tags by name, registered in place of the library's. */
+/** Returns the tags that replace the library's, by name. */
 export function templateTags(): Record<string, TagClass> {
   return {
     ...Object.fromEntries(FORBIDDEN_TAGS.map((name) => [name, forbiddenTag(name)])),
@@ -88,7 +89,7 @@ class Tablerow extends TablerowTag {
   }
 }
 
-/** The library's tag, with the guarded comparison. */
+/** The library's `case`, but with the guarded comparison (`guardedOperators`). */
 class Case extends CaseTag {
   override *render(context: Context, emitter: Emitter): Steps {
     const target = toValue(yield this.value.value(context, false))
@@ -192,7 +193,7 @@ function asTemplateContext(context: Context): TemplateContext {
   throw new TypeError('templates are rendered in a TemplateContext')
 }
 
-/** The collection with `ITEMS_FILTER` applied; its source text stays the same. */
+/** Applies `ITEMS_FILTER` to a collection; the source text of the collection stays the same. */
 function withItems(collection: Collection): Collection {
   const token = new Tokenizer(`_ | ${ITEMS_FILTER}`).readFilteredValue()
   token.initial = new Expression([collection])

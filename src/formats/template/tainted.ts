@@ -1,11 +1,12 @@
 /**
- * Taint of values from untrusted sources: everything stored with a contact, and all values derived
- * from it. A tainted value is a `Drop` of the Liquid library: in conditions it acts as its plain
- * value, in HTML it is printed escaped, and in a URL it is printed marked (`url-values.ts`).
+ * Taint marks values from untrusted sources: everything that is stored with a contact, and every
+ * value derived from it. A tainted value is a `Drop` of the Liquid library. In conditions it acts
+ * as its plain value, in HTML it is printed escaped, and in a URL it is printed between marks
+ * (`url-values.ts`).
  *
- * The taint of a text is kept per character: its protected form has noncharacters of Unicode in
- * place of the characters that are special in the format, one for one. Filters can cut and join
- * protected texts; characters that the template adds stay as they are, and only the stored special
+ * A text keeps its taint for each character: in its protected form, a noncharacter of Unicode
+ * stands in place of each character that is special in the format. Filters can cut and join
+ * protected texts. Characters that the template adds stay as they are, and only the stored special
  * characters are printed as entities, or encoded.
  */
 import { Drop } from 'liquidjs'
@@ -20,7 +21,7 @@ import { printValue, type TextFormat } from './print.ts'
 import { markUrlValue, withoutUrlMarks } from './url-values.ts'
 
 export class TaintedValue extends Drop {
-  /** A string, a list or an object; never an empty string. */
+  /** A string, a list or an object; an empty string is never tainted. */
   readonly value: unknown
   /** `value` is a text in its protected form. */
   readonly isProtected: boolean
@@ -45,7 +46,7 @@ export class TaintedValue extends Drop {
   }
 }
 
-/** The namespace `data`: values of the request are plain, all others are tainted. */
+/** The namespace `data`: values of the request are plain, and stored values are tainted. */
 export class TaintedData extends Drop {
   readonly stored: Record<string, unknown>
   readonly request: Record<string, unknown>
@@ -74,7 +75,7 @@ export class TaintedData extends Drop {
   }
 }
 
-/** Returns the value with taint; numbers, booleans, null and undefined need none. */
+/** Returns the value with taint. Numbers, booleans, null, undefined and '' need no taint. */
 export function taint(value: unknown): unknown {
   const isText = typeof value === 'string' && value !== ''
   const isObject = typeof value === 'object' && value !== null && !(value instanceof Drop)
@@ -95,8 +96,8 @@ export function toPlain(value: unknown): unknown {
 }
 
 /**
- * Returns the items for a loop, tainted if the collection is; any other value is returned
- * unchanged.
+ * Returns the items for a loop; the items of a tainted collection are tainted. A value without
+ * taint is returned unchanged.
  */
 export function itemsOf(collection: unknown): unknown {
   if (collection instanceof TaintedData) {

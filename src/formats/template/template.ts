@@ -1,14 +1,14 @@
 /**
- * The template language of subjects and bodies: Liquid, with `{{ x ?? text }}`, keys with spaces
- * and lists as `<li>` items, in a sandbox.
+ * The template language of subjects and bodies: Liquid in a sandbox, with `{{ x ?? text }}`, keys
+ * with spaces, and lists printed as `<li>` items. A faulty template never stops a message. If a
+ * template cannot be parsed, or its rendering is stopped (after 1 s, 10,000,000 units of memory or
+ * 10,000,000 characters), plain placeholder substitution takes its place, within the same bounds:
+ * at most 20,000 placeholders are filled in, and a longer text is cut. The result has the fault.
+ * `checkTemplate` finds syntax faults when a template is saved.
  *
- * A template can never fail a send. A template that cannot be parsed, or whose rendering is stopped
- * (after 1 s, 10,000,000 units of memory or 10,000,000 characters), is rendered by plain placeholder
- * substitution instead, within the same bounds: at most 20,000 placeholders are filled in, and a
- * longer text is cut. The result carries the fault. `checkTemplate` finds syntax faults on saving.
- *
- * In HTML, values from untrusted sources (`stored`, `system`) are escaped; values of the
- * same request are not. The filters `raw` and `escape` override this. Values are never parsed.
+ * In HTML, values from untrusted sources (`stored`, `system`) are escaped; values of the same
+ * request are not. The filters `raw` and `escape` override this. Values are never parsed as
+ * templates.
  */
 import { now } from '../../base/clock.ts'
 import { QuickLimitError } from '../compose/quick-limit-error.ts'
@@ -29,33 +29,36 @@ import { type Piece, splitPieces, splitPlainPieces, substitute } from './substit
 import { LIBRARY_TIME_LIMIT } from './thread-clock.ts'
 import type { Variables } from './variables.ts'
 
-/** Made by `compileTemplate`, rendered any number of times. */
+/** A compiled template, which can be rendered any number of times. */
 export type CompiledTemplate = {
   readonly source: string
   readonly format: TextFormat
-  /** Undefined if plain substitution is enough, if the source cannot be parsed, or with `isPlain`. */
+  /**
+   * The parsed program. Undefined if plain substitution is enough, if the source cannot be parsed,
+   * or with `isPlain`.
+   */
   readonly program: Program | undefined
   readonly pieces: readonly Piece[] | undefined
-  /** The source's own fault, reported by every rendering. */
+  /** The fault of the source itself, which every rendering reports. */
   readonly fault: TemplateFault | undefined
 }
 
 /**
- * `isPlain`: only fill in placeholders, because an earlier full rendering was stopped. `isLiteral`: the
- * source is no template.
+ * `isPlain`: fill in placeholders only, because an earlier full rendering was stopped. `isLiteral`:
+ * the source is no template.
  */
 export type CompileOptions = { isPlain?: boolean | undefined; isLiteral?: boolean | undefined }
 
 /** A fault and its place in the source; line and column count from 1, null if unknown. */
 export type TemplateFault = { message: string; line: number | null; column: number | null }
 
-/** `at`: epoch ms, the value of the date `now`; `limits`: `FULL_LIMITS` by default. */
+/** `at`: the value of the date `now`, epoch ms. `limits`: `FULL_LIMITS` by default. */
 export type RenderOptions = { at?: number; limits?: RenderLimits }
 
-/** `fault`: the reason why the text differs from the author's intention. */
+/** `fault`: the reason why the text is not what its author meant. */
 type Rendered = { text: string; fault: TemplateFault | undefined }
 
-/** The message of a fault for a rendering that exceeded its time limit. */
+/** The fault's message for a rendering that exceeds its time limit. */
 export const TIME_LIMIT_FAULT = 'rendering took longer than a second'
 const STOPPED: TemplateFault = { message: TIME_LIMIT_FAULT, line: null, column: null }
 
@@ -66,12 +69,18 @@ type PlainRendering = {
   limits: RenderLimits
 }
 
-/** A marker that is parsed takes about ten times as long as one that is only split off. */
+/**
+ * Markers that are split off on a quick thread. To parse a marker takes about ten times as long as
+ * to split it off.
+ */
 const MAX_SPLIT_MARKERS = 2_000
 const MAX_PARSED_MARKERS = 200
 const MAX_PARSED_LENGTH = 256 * 1024
 
-/** Never throws. Callers cache the result by content: parsing costs more than rendering. */
+/**
+ * Compiles a template; never throws. Callers cache the result by the source, because parsing costs
+ * more than rendering.
+ */
 export function compileTemplate(
   source: string,
   format: TextFormat,
@@ -97,7 +106,7 @@ export function compileTemplate(
 }
 
 /**
- * The same values and the same `at` give the same text.
+ * Renders a template. The same values and the same `at` give the same text.
  * @throws QuickLimitError if `limits` are the quick ones and do not suffice; nothing else
  */
 export function renderTemplate(
@@ -116,7 +125,7 @@ export function renderTemplate(
   try {
     return { text: runTemplate(program, variables, rendering), fault }
   } catch (error) {
-    // A broken template must not stop the message.
+    // The message is sent even if its template is broken.
     if (limits.isQuick && error instanceof TemplateRunError && error.isLimit)
       throw new QuickLimitError()
     const text = renderPlainly(splitPieces(source), { format, variables, source, limits })
@@ -124,7 +133,10 @@ export function renderTemplate(
   }
 }
 
-/** Like `renderTemplate`, for one line of at most 998 characters: controls become spaces. */
+/**
+ * Like `renderTemplate`, but the result is one line of at most 998 characters, with control
+ * characters replaced by spaces.
+ */
 export function renderSubject(
   template: CompiledTemplate,
   variables: Variables,
@@ -138,7 +150,7 @@ export function renderSubject(
 
 /**
  * Counts the markers that begin in a source, closed or not, up to one beyond the limit. A source
- * without markers is not a template and may be as long as a message.
+ * without markers is no template and may be as long as a message.
  */
 export function countMarkers(source: string): number {
   const opening = /\{[{%]/g
@@ -147,20 +159,26 @@ export function countMarkers(source: string): number {
   return count
 }
 
-/** Whether the source has only placeholders that are filled in without the language; it has no fault. */
+/**
+ * Whether the source has only placeholders that plain substitution can fill in; such a source has
+ * no fault.
+ */
 function isPlainTemplate(source: string): boolean {
   const pieces = splitPlainPieces(source)
   return pieces !== undefined && !hasOpenMarker(pieces) && !pieces.some(isOddPiece)
 }
 
-/** The first fault of a template being saved: syntax, unknown filter, forbidden tag, foreign placeholder. */
+/**
+ * Returns the first fault of a template that is being saved: a syntax error, an unknown filter, a
+ * forbidden tag, or a placeholder of another language.
+ */
 export function checkTemplate(source: string): TemplateFault | undefined {
   return faultOfParsing(parseNewTemplate, source)
 }
 
 /**
- * As `checkTemplate`, but foreign placeholders are no faults here: templates with them were stored
- * before they became faults.
+ * Like `checkTemplate`, but accepts placeholders of other languages: stored templates have them
+ * from the time before they were faults.
  */
 export function checkStoredTemplate(source: string): TemplateFault | undefined {
   return faultOfParsing(parseTemplate, source)
@@ -186,7 +204,10 @@ function substituting(
   return { source, format, program: undefined, pieces: splitPieces(source), fault }
 }
 
-/** A placeholder whose name may be of another language: `{{#if x}}` has no value, and no fault here. */
+/**
+ * Whether a placeholder may belong to another language. `{{#if x}}` prints nothing, and parsing
+ * decides whether it is a fault.
+ */
 function isOddPiece(piece: Piece): boolean {
   return typeof piece !== 'string' && isOddKey(String(piece.path[0] ?? ''))
 }
@@ -217,7 +238,7 @@ function renderPlainly(
   return text
 }
 
-/** Converts an error of parsing or rendering; rethrows any other error. */
+/** Converts an error of parsing or rendering to a fault; rethrows any other error. */
 function faultOf(error: unknown, source: string): TemplateFault {
   if (error instanceof TemplateSyntaxError) {
     return { message: error.message, ...positionOf(source, error.offset) }
@@ -241,9 +262,9 @@ function seedOf(at: number, { system }: Variables): number {
 }
 
 /**
- * Finds the first fault of syntax in a text to be sent, on a thread where others wait; undefined without
- * one. Most texts have no marker or plain placeholders only, and these are never parsed. `slow`: checking
- * the text would take longer than others should wait.
+ * Finds the first syntax fault in a text that is about to be sent, on a thread where other work
+ * waits; undefined if there is none. Most texts have no markers or only plain placeholders, and are
+ * never parsed. Returns `slow` if the check would take too long for this thread.
  */
 export function findQuickFault(source: string): TemplateFault | 'slow' | undefined {
   const markers = countMarkers(source)

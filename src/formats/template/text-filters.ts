@@ -7,7 +7,7 @@ import { applyPlain, type FilterCall, protectedOperand } from './filter-call.ts'
 import { textOf } from './print.ts'
 import { TaintedValue, taintProtected } from './tainted.ts'
 
-/** Filter name -> positions of the operands that the filter searches for. */
+/** Filter name -> the indexes of the operands that the filter looks for in the text. */
 const CHARACTERWISE_FILTERS: Record<string, readonly number[]> = {
   append: [],
   array_to_sentence_string: [],
@@ -39,19 +39,22 @@ const REPLACING_FILTERS = new Set([
   ...['remove', 'remove_first', 'remove_last'],
   ...['replace', 'replace_first', 'replace_last'],
 ])
-/** In a URL, stand-ins replace white space, and these filters do not find stand-ins. */
+/**
+ * Filters that look for white space. In a URL, stand-ins replace white space, and these filters do
+ * not find stand-ins.
+ */
 const SPACE_FILTERS = new Set([
   ...['capitalize', 'lstrip', 'newline_to_br', 'normalize_whitespace', 'rstrip', 'squish'],
   ...['strip', 'strip_newlines', 'truncatewords'],
 ])
-/** Units of memory (`limits.ts`) for one replacement, besides its characters. */
+/** Units of memory (`limits.ts`) that one replacement costs besides its characters. */
 const UNITS_PER_REPLACEMENT = 10
 
 export function isTextFilter(name: string): boolean {
   return CHARACTERWISE_FILTERS[name] !== undefined
 }
 
-/** Whether the filter searches its value for its argument. */
+/** Whether the filter looks for its argument in its value. */
 export function isSearch(name: string): boolean {
   return REPLACING_FILTERS.has(name) || name === 'split'
 }
@@ -68,7 +71,10 @@ function applyCharacterwise(filterCall: FilterCall): unknown {
   return taintProtected(filterCall.run(operands.map((each) => protectedOperand(each, format))))
 }
 
-/** A pattern with special characters is found in the restored text, which has the same offsets. */
+/**
+ * Replaces a pattern in a protected text. A pattern with special characters is looked for in the
+ * restored text, whose offsets are the same.
+ */
 function applyReplacement(filterCall: FilterCall): unknown {
   const { name, plain, operands, format } = filterCall
   const pattern = textOf(plain[1])
@@ -99,7 +105,7 @@ function placesOf(text: string, pattern: string, name: string): number[] {
   return places
 }
 
-/** Whether the filter treats protected text like plain text. */
+/** Whether the filter gives the right result on protected text. */
 function isCharacterwise({ name, plain, operands, format }: FilterCall): boolean {
   const [given] = operands
   const isCaptured = given instanceof TaintedValue && given.isProtected

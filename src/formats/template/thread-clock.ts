@@ -1,14 +1,14 @@
 /**
- * The time limit of a quick rendering, in CPU time of its own thread: on a busy machine, elapsed
- * time would stop templates that are not slow. Reading the CPU time takes half a microsecond, so
- * elapsed time is checked first.
+ * The time limit of a quick rendering, in CPU time of its own thread: on a busy machine, a limit on
+ * elapsed time would stop templates that are not slow. Reading the CPU time takes half a
+ * microsecond, so elapsed time is checked first.
  */
 import type { Context } from 'liquidjs'
 
 /** The library's message for an exceeded time limit. */
 export const LIBRARY_TIME_LIMIT = 'template render limit exceeded'
 
-/** Replaces the library's own limit, whose class is not exported. */
+/** Creates the limit that replaces the library's own, whose class is not exported. */
 export function createThreadClock(limitMs: number): Context['renderLimit'] {
   const began = process.threadCpuUsage()
   let askAgainAt = performance.now() + limitMs

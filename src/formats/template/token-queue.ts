@@ -1,7 +1,10 @@
-/** Tokens for the library's parser, which shifts them off an array: quadratic on long arrays. */
+/**
+ * Hands tokens to the library's parser. It shifts tokens off an array, and on a long array each
+ * shift costs time in proportion to its length.
+ */
 import type { Parser, Template, TopLevelToken } from 'liquidjs'
 
-/** An array in reverse order, so that `shift` takes the last element. */
+/** An array in reverse order whose `shift` takes the last element. */
 class TokenQueue extends Array<TopLevelToken> {
   override shift(): TopLevelToken | undefined {
     return this.pop()

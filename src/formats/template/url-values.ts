@@ -1,30 +1,37 @@
 /**
- * The values in a URL that a template makes. A placeholder prints its value between two marks, and
- * the special characters of the value as stand-ins (`characters.ts`); so the author's own text is
- * known once the whole URL is known. Then each value is percent-encoded by its place:
+ * Places the values in a URL that a template makes. A placeholder prints its value between two
+ * marks, with stand-ins for the special characters of the value (`characters.ts`); so the author's
+ * own text is known once the whole URL is known. Then each value is percent-encoded by its place:
  *
- *   at the beginning, in the scheme, in the host    as it is: the value decides where the request goes
- *   in the path, the query, the fragment            encoded, so that it stays in its segment or parameter
+ * at the beginning, in the scheme, in the host    as it is: the value decides where the request goes
+ * in the path, the query, the fragment            encoded, so that it stays in its segment or parameter
  *
- * `raw` gives text without marks. The filters that encode give a value whose `%` and `+` have no stand-ins. A
- * filter after them that cuts or joins changes those characters alone; any other filter gives a value anew.
+ * `raw` gives text without marks. A filter that encodes gives a value whose `%` and `+` have no
+ * stand-ins. A filter after it that cuts or joins changes those characters alone; any other filter
+ * gives a new value.
  */
 import { restoreSpecials } from './characters.ts'
 
-/** Noncharacters of Unicode. */
+/** Noncharacters of Unicode, the marks before and after a value. */
 const BEGIN = '\ufffe'
 const END = '\uffff'
 const MARKS = /[\ufffe\uffff]/g
 const ANY_MARK = /[\ufffe\uffff]/
 
-/** Scheme and host, and what ends the host. Browsers and servers read `\` as `/` (WHATWG URL, 4.4). */
+/**
+ * Matches scheme and host, if a character that ends the host follows. Browsers and servers read `\`
+ * as `/` (WHATWG URL, 4.4).
+ */
 const HOST = /^[a-z][a-z0-9+.-]*:[/\\]*[^/\\?#]+(?=[/\\?#])/i
-/** Where the author ends the host within a value that filters joined. */
+/**
+ * The place after a character with which the author ends the host, within a value that filters have
+ * joined with text.
+ */
 const SEPARATOR = /(?<=[/\\?#])/
 const ENCODED = /[\0- \x7f-\uffff]+/g
-/** A URL parser drops these anywhere. */
+/** Line breaks and tabs, which a URL parser drops anywhere. */
 const BREAKS = /[\t\n\r]+/g
-/** `.` and `..` in every form that a URL parser knows. */
+/** A path segment `.` or `..`, in every form that a URL parser knows. */
 const DOTS = /^(?:\.|%2e){1,2}$/i
 
 export type PlacedUrl = { url: string } | { fault: string }
@@ -38,8 +45,8 @@ export function withoutUrlMarks(text: string): string {
 }
 
 /**
- * `marked`: the text of a template of the format `url`. Line breaks and tabs of the author are
- * removed.
+ * Returns the URL, or a fault. `marked`: the text of a template of the format `url`. Line breaks
+ * and tabs of the author are removed.
  */
 export function placeUrlValues(marked: string): PlacedUrl {
   const placed = new PlacedValues()
@@ -54,11 +61,11 @@ export function placeUrlValues(marked: string): PlacedUrl {
 
 class PlacedValues {
   #url = ''
-  /** The value that is being added began before the path. */
+  /** The value that is being added began before the path, so it is not encoded. */
   #isRaw = false
-  /** Where the path begins; -1 before. */
+  /** The offset of the path; -1 until it is known. */
   #pathAt = -1
-  /** Begin and end of each value in the path and after it. */
+  /** The begin and end of each value in the path and after it. */
   #ranges: [from: number, to: number][] = []
 
   beginValue(): void {
@@ -73,7 +80,7 @@ class PlacedValues {
       else this.#append(isValue ? encode(line) : encodeStandIns(line))
       const to = this.#url.length
       if (isValue && !this.#isRaw && to > from) this.#ranges.push([from, to])
-      // The separator is the author's: separators of the value are stand-ins here.
+      // This separator is the author's, because separators of a value are stand-ins.
       if (/[/\\?#]$/.test(piece)) this.#isRaw = this.#pathAt === -1
     }
   }
@@ -102,12 +109,15 @@ class PlacedValues {
   }
 }
 
-/** A value: stand-ins, controls and all outside ASCII. */
+/** Encodes a value: its stand-ins, controls, spaces and all characters outside ASCII. */
 function encode(text: string): string {
   return encodeStandIns(text).replace(ENCODED, (run) => encodeURIComponent(run.toWellFormed()))
 }
 
-/** The special characters of values. `encodeURIComponent` leaves some of them. */
+/**
+ * Encodes the stand-ins as the characters that they stand for. `encodeURIComponent` would leave
+ * some of these.
+ */
 function encodeStandIns(text: string): string {
   return text.replace(/[\ufdd0-\ufdef]/g, (char) => {
     const code = restoreSpecials(char).charCodeAt(0)

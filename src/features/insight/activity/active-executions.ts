@@ -1,8 +1,8 @@
 /**
- * Lists the active executions of workflows for `GET /activity/upcoming`: those that are not listed as a
- * scheduled email. The executions at each step are read in the order in which they go on, and no further than
- * the soonest found so far need. Executions that only an event or a webhook wakes have no time; they come
- * last, the oldest first.
+ * Lists the active executions of workflows for `GET /activity/upcoming`, except those that are
+ * listed as a scheduled email. The executions at each step are read in the order of their due
+ * times, and no further than the page needs. Executions that only an event or a webhook wakes have
+ * no time; they come last, the oldest first.
  */
 import { formatInstant, formatOptionalInstant } from '../../../base/clock.ts'
 import type { ActivityRecord } from '../../../records/activity.ts'
@@ -13,7 +13,7 @@ import { parameter, statement } from '../../../store/statement.ts'
 import { findMailDelays } from './scheduled-workflow-emails.ts'
 import type { UpcomingQuery, UpcomingSource } from './upcoming-source.ts'
 
-/** Where executions are: at a step, or before their first one if it is null. */
+/** A place where executions are: at a step or, if `stepId` is null, before the first step. */
 type StepPlace = { workflowId: string; stepId: string | null; cancelledThrough: number }
 
 type ActiveRow = {
@@ -31,7 +31,7 @@ type ActiveRow = {
   updatedAt: number
 }
 
-/** Places that one statement looks at. */
+/** Places that one statement reads. */
 const PLACES = 500
 
 const listPlaces = statement<StepPlace>(
@@ -79,7 +79,7 @@ export const listActiveExecutions: UpcomingSource = async (deps, query) => {
   const [asleep, others] = partition(places, ({ stepId }) => mailDelays.has(stepId ?? ''))
   const due = [
     ...(await listSoonest(deps, { ...query, places: others, until })),
-    // Later ones are listed as emails.
+    // Executions that sleep before an email, and are due later, are listed as scheduled emails.
     ...(await listSoonest(deps, { ...query, places: asleep, until: Math.min(from, until) })),
   ]
   const dated = due.toSorted(soonestFirst).slice(0, limit)

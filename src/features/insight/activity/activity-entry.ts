@@ -1,6 +1,6 @@
 /**
- * An entry of the activity feed, and the types of entries with the names of the stored events,
- * which differ from them.
+ * Makes entries of the activity feed, and maps their types to the names of the stored events, which
+ * differ.
  */
 import { formatInstant } from '../../../base/clock.ts'
 import type { ActivityRecord } from '../../../records/activity.ts'
@@ -31,24 +31,26 @@ const EVENT_NAMES_BY_TYPE = new Map([
   ['workflow.completed', 'workflow.completed'],
 ])
 
-/** Included only when a request names them. The event has the same name as the type. */
+/** Types that the feed includes only if a request names them. Their events have the same names. */
 const UNLISTED_TYPES = UNLISTED_EVENTS
 
-/** Types that are not stored as events: they are of the future. */
+/** Types of future activity, which is not stored as events. */
 const FUTURE_TYPES = ['workflow.email.scheduled', 'workflow.execution.active']
 
 const TYPES_BY_EVENT_NAME = new Map(
   EVENT_NAMES_BY_TYPE.entries().map(([type, name]) => [name, type]),
 )
 
-/** The types that the feed includes by default; clients' events are `event.triggered`. */
+/**
+ * The types that the feed includes by default. `event.triggered` stands for the events of clients.
+ */
 export const ACTIVITY_TYPES: readonly string[] = [
   'event.triggered',
   ...EVENT_NAMES_BY_TYPE.keys(),
   ...FUTURE_TYPES,
 ]
 
-/** `shown`: the emails of the page, by id. */
+/** Converts an event to an entry. `shown`: the emails of the page, by id. */
 export function toActivity(
   event: FeedEvent,
   shown: ReadonlyMap<string, ShownEmail>,
@@ -71,7 +73,10 @@ export function serviceEventNames(): string[] {
   return [...EVENT_NAMES_BY_TYPE.values(), ...UNLISTED_EVENTS]
 }
 
-/** Returns the event names of these types, also of those that are named as their events are; `*` stands for all names that clients gave. */
+/**
+ * Returns the names of the events that have these types; `*` stands for all names that clients
+ * chose.
+ */
 export function eventNamesOf(types: readonly string[]): string[] {
   return types.flatMap((type) => {
     if (type === 'event.triggered') return ['*']
@@ -82,8 +87,9 @@ export function eventNamesOf(types: readonly string[]): string[] {
 }
 
 /**
- * Starts and ends of executions have an id such as `<executionId>_started`. One that failed may be
- * tried again and end again, so its failure adds the id of its event.
+ * Returns the id of an entry without an email. Starts and ends of executions have ids such as
+ * `<executionId>_started`. A failed execution may be tried again and end again, so the id of its
+ * failure also contains the id of the event.
  */
 function eventId({ id, data }: FeedEvent, type: string): string {
   if (!type.startsWith('workflow.')) return id
@@ -93,8 +99,8 @@ function eventId({ id, data }: FeedEvent, type: string): string {
 
 /**
  * Returns an id such as `<emailId>_opened`. Activities that can repeat for an email (a second open,
- * a delay before the bounce, a failure after a retry) add the id of their event, so that ids are
- * unique.
+ * a delay before the bounce, a failure after a retry) also contain the id of their event, so that
+ * ids are unique.
  */
 function emailActivityId({ id, name, data }: FeedEvent, emailId: string, type: string): string {
   const isRepeatable =
@@ -106,7 +112,10 @@ function emailActivityId({ id, name, data }: FeedEvent, emailId: string, type: s
   return isRepeatable ? `${baseId}_${id}` : baseId
 }
 
-/** The data of the types of campaigns and workflows has their id and their name. */
+/**
+ * Returns the metadata of an entry without an email. The data of a campaign's or workflow's event
+ * already contains its id and name.
+ */
 function eventMetadata({ name, data }: FeedEvent, type: string): Record<string, unknown> {
   if (type.startsWith('campaign.')) return { ...data }
   if (type.startsWith('workflow.')) return { status: 'RUNNING', exitReason: null, ...data }
@@ -114,8 +123,8 @@ function eventMetadata({ name, data }: FeedEvent, type: string): Record<string, 
 }
 
 /**
- * Fields of the email take precedence over fields of the event with the same name. A failure keeps
- * its own reason: the email may have been retried since.
+ * Joins the fields of event and email. The email's fields beat the event's, but a failure keeps its
+ * own reason, because the email may have been retried since.
  */
 function emailMetadata(event: FeedEvent, email: ShownEmail): Record<string, unknown> {
   const isFailure = ['email.bounce', 'email.complaint'].includes(event.name)

@@ -5,7 +5,7 @@ import { contents, emails } from '../../../store/schema/messages.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Base } from '../../ground/base.ts'
 
-/** Sizes come from the heads of rows; the texts themselves are not read. */
+/** SQLite takes the sizes from the heads of the rows, without reading the texts. */
 const listSizes = statement((db) =>
   db
     .select({

@@ -1,9 +1,9 @@
 /**
- * Figures of the activity of a project: in a range of time, and in the last minutes.
+ * The figures of a project's activity: in a range of time, and in the last minutes.
  *
- * The figures of a range are read from the counts of analytics: events by their own instant, emails
- * by the instant of their acceptance, as in `GET /analytics/overview`. So they do not shrink when
- * contacts are deleted. An instant within a quarter of an hour means the whole quarter.
+ * The figures of a range come from the counts of analytics: events count at their own instant,
+ * emails at the instant of their acceptance, as in `GET /analytics/overview`. So the figures do not
+ * shrink when contacts are deleted. An instant within a quarter of an hour means the whole quarter.
  */
 import { MINUTE_MS } from '../../../base/clock.ts'
 import type { ActivityStats } from '../../../records/activity.ts'
@@ -23,7 +23,10 @@ import { UTC } from '../analytics/range/zone.ts'
 import { type AnalyticsDeps, subjectRows, sumSpans } from '../analytics/read-counts.ts'
 import { DEFAULT_SPAN_MS } from './list.ts'
 
-/** Epoch ms, both included. The end defaults to now, the start to 30 days before the end. */
+/**
+ * The bounds of a range in epoch ms, both included. The end is now by default, the start 30 days
+ * before the end.
+ */
 export type StatsRange = { startAt?: number | undefined; endAt?: number | undefined }
 
 type StatsQuery = { projectId: string; range: StatsRange }
@@ -32,7 +35,7 @@ type EventSums = { events: number; workflowsStarted: number }
 
 type RecentCount = { count: number; minutes: number }
 
-/** At most this many of the server's newest emails are read. */
+/** The number of the server's newest emails that are searched at most. */
 const MAX_EMAILS = 100_000
 
 const isSince = and(
@@ -41,12 +44,12 @@ const isSince = and(
   isListed,
 )
 
-/** Walks a range of events_listed. */
+/** Counts events along the index events_listed. */
 export const countSince = statement((db) =>
   db.select({ count: sql<number>`count(*)` }).from(events).where(isSince),
 )
 
-/** Ids are in the order of time, so no other index is needed. */
+/** Counts emails along their ids, which are in the order of time, so no other index is needed. */
 export const countEmailsSince = statement<{ count: number }>(
   () => sql`select count(*) as count from (
       select ${emails.projectId} as project_id from ${emails}
@@ -83,8 +86,8 @@ export async function countActivity(
 }
 
 /**
- * Counts the activity of the last minutes, for a live indicator: events, and new emails. The start
- * of an execution is an event.
+ * Counts events and new emails of the last minutes, for a live indicator. The start of an execution
+ * is an event.
  */
 export async function countRecent(
   { store, now }: Pick<Base, 'store' | 'now'>,

@@ -1,8 +1,10 @@
 /**
- * The activity feed: the events of a project as people read them, newest first. Activity adds to
- * the stored events (`features/ground/events`): an email's event comes with the message as its recipient
- * received it, rendered again from its snapshot, and with the base data of the email. The events of a
- * page are found with their sizes, then read slice by slice, as their reader takes them.
+ * The activity feed: the events of a project as people read them, newest first. The feed adds to
+ * the stored events (`features/ground/events`): the event of an email comes with the message as its
+ * recipient received it, rendered again from its snapshot, and with the basic fields of the email.
+ *
+ * The events of a page are found together with their sizes. They are then read slice by slice,
+ * whenever the client has taken the slice before.
  */
 import { DAY_MS } from '../../../base/clock.ts'
 import type { ActivityRecord } from '../../../records/activity.ts'
@@ -24,31 +26,37 @@ import { findEmailBytes } from './email-bytes.ts'
 import { type FeedDeps, loadShownEmails } from './show-emails.ts'
 
 type ActivityQuery = {
-  /** The maximum number of entries. */
+  /** The maximum number of entries on the page. */
   limit: number
   /** The cursor of the previous page, or the id of an event. */
   cursor?: string | undefined
-  /** Activity types; unknown ones are ignored. */
+  /** Activity types to include; unknown types are ignored. */
   types?: readonly string[] | undefined
   contactId?: string | undefined
-  /** Without bodies. */
+  /** Whether entries come without bodies. */
   isSummary?: boolean
   startAt?: number | undefined
   endAt?: number | undefined
 }
 
-/** The range of a feed or of figures without a start. */
+/** The length of the range of a feed, or of figures, for which no start is given. */
 export const DEFAULT_SPAN_MS = 30 * DAY_MS
 
-/** With more event names than this, the newest events are read one by one instead of by name. */
+/**
+ * If a project has more event names than this, the newest events are read one by one instead of by
+ * name.
+ */
 const MAX_NAMES = 1_000
 
-/** `bytes`: of the data. */
+/** `bytes`: the size of the event's data. */
 type FeedLine = EventCursor & { emailId: string | null; bytes: number }
 
 const NOTHING: CountedEnd = { cursor: null, hasMore: false, total: 0 }
 
-/** @throws AppError VALIDATION_ERROR for an unknown cursor */
+/**
+ * Lists a page of the feed.
+ * @throws AppError VALIDATION_ERROR for an unknown cursor
+ */
 export async function listActivity(
   deps: FeedDeps & Pick<Base, 'now' | 'listTotals'>,
   projectId: string,
@@ -110,8 +118,8 @@ const listBySeq = statement((db) =>
 )
 
 /**
- * The entries of the lines, undefined for events that are gone; fewer if the emails of the first ones are
- * long.
+ * Returns the entries of the lines, undefined for deleted events. If the first emails are long,
+ * entries for fewer lines are returned.
  */
 async function readEntries(
   deps: FeedDeps,
@@ -131,8 +139,8 @@ async function readEntries(
 }
 
 /**
- * Selects the lines of a page. For a contact of another project there are none. Sizes come from the heads
- * of rows; the texts themselves are not read.
+ * Selects the lines of a page; no lines for a contact of another project. SQLite takes the sizes
+ * from the heads of the rows, without reading the texts.
  */
 export function selectLines(scope: EventScope, limit: number): SQL {
   return sql`select page.seq, page.created_at as at, events.email_id as "emailId",
@@ -142,14 +150,20 @@ export function selectLines(scope: EventScope, limit: number): SQL {
     order by page.created_at desc, page.seq desc`
 }
 
-/** A first page without a start begins 30 days before its end, or before now. */
+/**
+ * The start of a first page for which none is given: 30 days before its end or, without an end,
+ * before now.
+ */
 function defaultStart({ cursor, endAt }: ActivityQuery, now: number): number | undefined {
   return cursor === undefined ? Math.min(now, endAt ?? now) - DEFAULT_SPAN_MS : undefined
 }
 
 type NameQuery = Pick<EventScope, 'projectId' | 'contactId'> & { names: string[] | undefined }
 
-/** `*` stands for every name that a client chose: all names except those of the service. */
+/**
+ * Replaces `*` in the names by every name that a client chose, which are all names except those of
+ * the service.
+ */
 async function findNames(
   deps: Pick<Base, 'store'>,
   { projectId, contactId, names }: NameQuery,

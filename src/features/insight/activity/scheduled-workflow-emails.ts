@@ -1,8 +1,8 @@
 /**
  * Lists the scheduled emails of workflows for `GET /activity/upcoming`: executions that sleep in a
- * DELAY whose next step sends a template. The executions at each such DELAY are read in the order in
- * which they wake, and no further than the soonest emails found so far need, so that a million of
- * them cost little.
+ * DELAY whose next step sends a template. The executions at each DELAY are read in the order in
+ * which they wake, and no further than the page needs, so that a million sleeping executions cost
+ * little.
  */
 import { formatInstant } from '../../../base/clock.ts'
 import type { ActivityRecord } from '../../../records/activity.ts'
@@ -12,7 +12,7 @@ import { parameter, statement } from '../../../store/statement.ts'
 import type { Base } from '../../ground/base.ts'
 import type { UpcomingQuery, UpcomingSource } from './upcoming-source.ts'
 
-/** A DELAY and the step that follows it. `subject`: of the template that the step sends. */
+/** A DELAY and the step after it. `subject`: the subject of the template that this step sends. */
 type Edge = {
   workflowId: string
   workflowName: string
@@ -34,7 +34,7 @@ type SleepingRow = {
 
 type Sleeping = { row: SleepingRow; edge: Edge }
 
-/** In the order in which the engine tries the transitions (`workflows/graph/graph.ts`). */
+/** Lists transitions in the order in which the engine tries them (`workflows/graph/graph.ts`). */
 const listEdges = statement<Edge>(
   () => sql`select workflows.id as "workflowId", workflows.name as "workflowName",
       workflows.cancelled_through as "cancelledThrough", waits.id as "delayId",
@@ -51,7 +51,10 @@ const listEdges = statement<Edge>(
     order by workflows.created_at, waits.id, moves.priority, moves.created_at`,
 )
 
-/** Reads as many index entries for each DELAY as are listed, and those of cancelled executions. */
+/**
+ * Reads, for each DELAY, as many index entries as it lists executions, and the entries of cancelled
+ * executions.
+ */
 export const listSleeping = statement<SleepingRow>(
   () => sql`select sleeping.current_step_id as "delayId", steps.id as "stepExecutionId",
       contacts.id as "contactId", contacts.email as "contactEmail", sleeping.due_at as "dueAt"
@@ -85,7 +88,7 @@ export const listUpcomingWorkflowEmails: UpcomingSource = async ({ store }, quer
   return soonest.map(toActivity)
 }
 
-/** The ids of the DELAY steps that an email follows. */
+/** Returns the ids of the DELAY steps after which an email is sent. */
 export async function findMailDelays(
   { store }: Pick<Base, 'store'>,
   projectId: string,
@@ -98,7 +101,10 @@ function sendingByWorkflow(edges: readonly Edge[]): Map<string, Edge[]> {
   return Map.groupBy(sendingOf(edges), ({ workflowId }) => workflowId)
 }
 
-/** The delays that an email follows. The first transition of a step counts. */
+/**
+ * Returns the delays after which an email is sent. Of several transitions from a step, the first
+ * counts.
+ */
 function sendingOf(edges: readonly Edge[]): Edge[] {
   const first = new Map(edges.toReversed().map((edge) => [edge.delayId, edge]))
   return [...first.values()].filter(

@@ -1,4 +1,4 @@
-/** Loads the emails of a page of the feed, rendered for reading. */
+/** Loads the emails on a page of the feed, rendered for readers. */
 import type { MessageContent } from '../../../formats/compose/message-content.ts'
 import { listOf } from '../../../store/dialect.ts'
 import { inArray, sql } from '../../../store/drizzle.ts'
@@ -22,9 +22,15 @@ import { EXPLAINED_COLUMNS } from '../../mail/messages/explain/facts.ts'
 import { findWorkflowOrigins } from '../../mail/messages/explain/workflow-origin.ts'
 import type { Throttle } from '../../mail/messages/queue/throttle.ts'
 
-/** Characters of rendered texts that one call returns; the first email may have more. */
+/**
+ * Characters of rendered texts after which one call stops loading emails; the first email may have
+ * more.
+ */
 const MAX_LENGTH = 2 * 1024 * 1024
-/** Emails whose contents are loaded at once. They are rendered one by one: a short template may print ten million characters. */
+/**
+ * Emails whose contents are loaded at once. They are rendered one by one, because even a short
+ * template may print ten million characters.
+ */
 const LOADED_AT_ONCE = 4
 
 export type FeedDeps = Pick<Base, 'store' | 'config' | 'keyring' | 'outbound' | 'now'> & {
@@ -32,20 +38,20 @@ export type FeedDeps = Pick<Base, 'store' | 'config' | 'keyring' | 'outbound' | 
 }
 
 /**
- * `subject`: as the recipient received it. `body`: HTML or text. `text`: the plain text of received
- * mail. `body` and `text` are null once retention has cleared them, and undefined in a summary.
- * `reason` explains the state of the email.
+ * `subject`: the subject that the recipient received. `body`: the HTML or, without HTML, the text.
+ * `text`: the plain text of received mail. `body` and `text` are null once retention has cleared
+ * them, and undefined in a summary. `reason` explains the state of the email.
  */
 export type ShownEmail = EventEmail &
   Pick<Email, 'replyTo' | 'toName' | 'error' | 'state' | 'status' | 'templateFaults'> & {
     body: string | null | undefined
     text: string | null | undefined
     reason: string
-    /** Null without a campaign, and once it is deleted. */
+    /** The name of the campaign; null for other mail, and once the campaign is deleted. */
     campaignName: string | null
-    /** Null without a workflow, and once it is deleted. */
+    /** The name of the workflow; null for other mail, and once the workflow is deleted. */
     workflowName: string | null
-    /** Epoch ms; null if there is none. */
+    /** The time of the next attempt, epoch ms; null if none is planned. */
     nextAttemptAt: number | null
   }
 
@@ -69,7 +75,8 @@ const listPlainTexts = statement((db) =>
 )
 
 /**
- * `unread`: the last of the given emails, which were not loaded because the texts before them are long.
+ * `unread`: the ids of the last emails, which were not loaded because the texts of the emails
+ * before them are long.
  */
 type ShownEmails = { shown: Map<string, ShownEmail>; unread: ReadonlySet<string> }
 
@@ -132,8 +139,8 @@ async function findCampaignNames(
 const NO_TEXTS: ReadonlyMap<string, EmailText> = new Map()
 
 /**
- * Returns the texts of the first emails, and the number of these emails (`count`). No email is read once
- * the texts together have MAX_LENGTH characters.
+ * Returns the texts of the first emails, and their number (`count`). Once the texts together have
+ * MAX_LENGTH characters, no further email is read.
  */
 async function findTexts(
   deps: FeedDeps,
@@ -157,12 +164,16 @@ async function findTexts(
   return { texts, count }
 }
 
-/** Returns a function for the text of each of these emails; undefined without one. */
+/**
+ * Returns a function that reads the text of one of these emails; the text is undefined if it no
+ * longer exists.
+ */
 async function loadForReading(
   deps: FeedDeps,
   loaded: readonly LoadedEmail[],
 ): Promise<(email: LoadedEmail) => Promise<EmailText | undefined>> {
-  // Without its snapshot, which retention clears, an email would be rendered with wrong values.
+  // Retention clears the snapshots of emails. Without its snapshot, an email would be rendered with
+  // wrong values.
   const whole = loaded.filter((email) => isInbound(email) || email.variables !== null)
   const contents = await loadTexts(
     deps,
@@ -173,13 +184,13 @@ async function loadForReading(
     const content = whole.includes(email) ? contents.get(email.contentId) : undefined
     if (content === undefined) return undefined
     if (!isInbound(email)) return renderSent(deps, { email, content })
-    // Received mail is not rendered: its text is not a template.
+    // The text of received mail is no template and is not rendered.
     const received = { ...content, text: plain.get(email.contentId) ?? null }
     return { subject: email.subject, ...toReceivedData(received) }
   }
 }
 
-/** Returns the plain texts of received mail with HTML, by the id of the content. */
+/** Returns the plain texts of received mail that has HTML, by the id of the content. */
 async function findPlainTexts(
   { store }: FeedDeps,
   received: readonly LoadedEmail[],

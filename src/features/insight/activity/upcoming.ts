@@ -1,7 +1,7 @@
 /**
- * Lists scheduled activity, soonest first, merged from all sources of activity that is not stored
- * as events: scheduled campaigns, scheduled emails of workflows, active executions. Active
- * executions take only the room that scheduled sends leave, so they never hide them.
+ * Lists scheduled activity, soonest first, merged from all sources whose activity is not stored as
+ * events: scheduled campaigns, scheduled emails of workflows, active executions. Active executions
+ * fill only the places that scheduled sends leave, so they never hide a send.
  */
 import { DAY_MS, formatInstant } from '../../../base/clock.ts'
 import type { ActivityRecord } from '../../../records/activity.ts'
@@ -14,7 +14,7 @@ import { listActiveExecutions } from './active-executions.ts'
 import { listUpcomingWorkflowEmails } from './scheduled-workflow-emails.ts'
 import type { UpcomingSource } from './upcoming-source.ts'
 
-/** The scheduled campaigns of a project. */
+/** Lists the scheduled campaigns of a project. */
 const listUpcomingCampaigns: UpcomingSource = async (
   { store },
   { projectId, from, until, limit },
@@ -53,7 +53,7 @@ const listUpcomingCampaigns: UpcomingSource = async (
   }))
 }
 /**
- * A feature with records that are activity but no events adds a row here.
+ * The tables whose records are activity but not events, with the functions that list it.
  * `test/features/ground/references/registry.test.ts` fails while the schema has such a table that
  * is missing here.
  */
@@ -73,11 +73,11 @@ const ACTIVE_SOURCES = ACTIVITY_SOURCES.flatMap(({ listActive }) => listActive ?
 type UpcomingRange = { limit: number; daysAhead: number }
 
 type ActivitySource = {
-  /** The table, as in the database. */
+  /** The name of the table in the database. */
   table: string
-  /** What is scheduled to be sent. */
+  /** Lists sends that are scheduled. */
   listUpcoming?: UpcomingSource
-  /** What goes on at present, and is not scheduled to be sent. */
+  /** Lists activity that is going on and is no scheduled send. */
   listActive?: UpcomingSource
 }
 

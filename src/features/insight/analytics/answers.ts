@@ -1,7 +1,7 @@
 /**
- * Keeps the answers of a call for a minute, so that a dashboard that many people watch costs one query. An
- * answer belongs to one project and one query. While older events are still being counted, no answer is
- * kept, and each says that it is not complete.
+ * Keeps the answers of an analytics call for a minute, so that a dashboard costs one query however
+ * many people watch it. An answer belongs to one project and one query. While older events are
+ * still being counted, no answer is kept, and each answer says that it is not complete.
  */
 
 import { MINUTE_MS } from '../../../base/clock.ts'
@@ -10,21 +10,27 @@ import { runShared } from '../../../turns/owner.ts'
 import { isAnalyticsComplete } from './complete.ts'
 import type { AnalyticsDeps } from './read-counts.ts'
 
-/** `updatedAt`: a project that was reset has other answers than before. */
+/**
+ * `updatedAt`: part of the key of an answer, because a project that was reset has other answers
+ * than before.
+ */
 type AskingProject = { id: string; updatedAt: number }
 
 /** `isComplete`: false while the figures are too low, because older events are still being counted. */
 export type AnalyticsAnswer<Value> = { value: Value; isComplete: boolean }
 
 const KEPT_MS = MINUTE_MS
-/** Characters of JSON of all kept answers of a call. */
+/** Characters of JSON that all kept answers of one call have together. */
 const MAX_KEPT_SIZE = 2_000_000
-/** The least size that an answer counts; it limits the kept answers to 1,000. */
+/** Characters that an answer counts at least, so that at most 1,000 answers are kept. */
 const MIN_KEPT_SIZE = 2_000
 
 type Kept<Value> = { at: number; answer: AnalyticsAnswer<Value> }
 
-/** The JSON of a query identifies it. */
+/**
+ * Returns a function that answers queries by `find`, or with a kept answer. The JSON of a query
+ * identifies the query.
+ */
 export function createAnalyticsAnswers<Query extends { projectId: string }, Value extends object>(
   deps: AnalyticsDeps,
   find: (deps: AnalyticsDeps, query: Query) => Promise<Value>,
@@ -34,7 +40,7 @@ export function createAnalyticsAnswers<Query extends { projectId: string }, Valu
 
   async function answer(key: string, query: Query) {
     const at = deps.now()
-    // Asked first: what is complete now is complete in every later query.
+    // Completeness is read before the figures: once the counts are complete, they stay complete.
     const isComplete = await isAnalyticsComplete(deps.store.read)
     const found = { value: await find(deps, query), isComplete }
     const size = Math.max(MIN_KEPT_SIZE, JSON.stringify(found).length)

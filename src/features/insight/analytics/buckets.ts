@@ -1,6 +1,6 @@
 /**
- * Buckets of time: each email and event is counted in a quarter of an hour and in a day, both of UTC. Quarters that are
- * older than any range that a request may ask for are deleted.
+ * Buckets of time: each email and each event is counted in a quarter of an hour and in a day, both
+ * of UTC. Quarters are deleted when they are older than any range that a request may ask for.
  */
 import { DAY_MS, MINUTE_MS } from '../../../base/clock.ts'
 import type { Statement } from '../../../store/database.ts'
@@ -9,18 +9,18 @@ import { parameter, statement } from '../../../store/statement.ts'
 import { type SweepPace, sweep } from '../../../work/sweep.ts'
 import type { Base } from '../../ground/base.ts'
 
-/** All offsets of time zones in use are multiples of a quarter hour. */
+/** The length of the short buckets. The offset of every time zone in use is a multiple of it. */
 export const QUARTER_MS = 15 * MINUTE_MS
 
-/** The lengths of buckets, as `span` says them. */
+/** The lengths of buckets, as the column `span` has them. */
 export const SPANS = [QUARTER_MS, DAY_MS] as const
 
-/** Quarters that begin earlier are deleted. Days stay. */
+/** The age up to which quarters are kept. Days are kept forever. */
 export const QUARTERS_KEPT_MS = 100 * DAY_MS
 
-/** The rows of a project that begin with the same columns of the primary key. */
+/** Rows of one project that begin with the same columns of the primary key. */
 type BucketStretch = {
-  /** Projects with rows that have expired. */
+  /** Lists the projects that have expired rows. */
   listProjects: Statement<{ projectId: string }>
   erase: Statement<unknown>
 }
@@ -36,8 +36,8 @@ const STRETCHES: readonly BucketStretch[] = [
 ]
 
 /**
- * The first instant from which all quarters are there: a UTC midnight. Further back only UTC days are
- * read, even if some quarters are still there.
+ * The first instant from which on all quarters exist, a UTC midnight. Earlier time is read from UTC
+ * days only, even if some of its quarters still exist.
  */
 export function quartersFrom(now: number): number {
   return Math.ceil((now - QUARTERS_KEPT_MS) / DAY_MS) * DAY_MS
@@ -56,7 +56,7 @@ export async function deleteExpiredQuarters(
   }
 }
 
-/** `first`: the term of the columns between the project and the span. */
+/** `first`: the condition on the columns between the project and the span. */
 function stretchOf(table: string, first: SQL): BucketStretch {
   const isExpired = sql`${first}span = ${sql.raw(String(QUARTER_MS))}
     and starts_at < ${parameter('before')}`

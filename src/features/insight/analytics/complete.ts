@@ -1,6 +1,6 @@
 /**
- * Whether the counts include the mail and events from before this version. Until then, figures are too
- * small.
+ * Whether the counts already include the mail and events from before analytics existed. Until then,
+ * the figures are too low.
  */
 import { sql } from '../../../store/drizzle.ts'
 import { statement } from '../../../store/statement.ts'

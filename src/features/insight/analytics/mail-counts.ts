@@ -1,4 +1,4 @@
-/** The numbers of emails that each row of `mail_counts` has. */
+/** The counts of emails in each row of `mail_counts`. */
 import type { mailCounts } from '../../../store/schema/analytics.ts'
 
 export const MAIL_COUNTS = [

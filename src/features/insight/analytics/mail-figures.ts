@@ -1,6 +1,6 @@
 /**
- * The figures of all mail of a range, beside the figures of the equal range before it: in sum, by
- * receiving provider, by campaign, template or workflow, and by days or hours of a zone's clock.
+ * The figures of all mail of a range, and of the equal range before it: in sum, by receiving
+ * provider, by campaign, template or workflow, and by days or hours on the clock of a zone.
  */
 import { DAY_MS, formatInstant } from '../../../base/clock.ts'
 import { invalidField } from '../../../base/errors.ts'
@@ -49,7 +49,7 @@ const SUBJECTS: Record<Board, AnalyticsKind> = {
 
 type Granularity = TimeseriesFigures['granularity']
 
-/** Ranges up to this long have points of an hour unless the request says otherwise. */
+/** The longest range whose points are hours by default. */
 const HOURLY_MS = 2 * DAY_MS
 export const MAX_HOURLY_DAYS = 14
 
@@ -57,7 +57,7 @@ type SeriesQuery = AnalyticsQuery & { granularity?: Granularity | undefined }
 
 type Span = { fromAt: number; toAt: number }
 
-/** The sums of a range. */
+/** The sums of a range, of the range before it, and of each kind of mail. */
 export async function findOverview(
   { store, now }: AnalyticsDeps,
   { projectId, range, stream }: AnalyticsQuery,
@@ -150,8 +150,8 @@ export async function findTimeseries(
 }
 
 /**
- * The figures by UTC days, in the words of older clients of this API family; for all UTC days that the
- * range touches.
+ * The figures by UTC days, in the fields of older clients, for every UTC day that the range
+ * touches.
  */
 export async function findDaily(
   deps: AnalyticsDeps,
@@ -165,18 +165,21 @@ export async function findDaily(
   return borders.slice(0, -1).map((at, index) => toPoint(at, sums.get(index) ?? NO_MAIL))
 }
 
-/** Instants, rising: the start of each point, and at last the end of the span. */
+/**
+ * Returns instants in rising order: the start of each day in the span, and last the end of the
+ * span.
+ */
 export function dayBorders(zone: Zone, { fromAt, toAt }: Span): number[] {
   const borders = [fromAt]
   for (let day = dayAt(zone, fromAt) + 1; ; day += 1) {
     const at = startOfZoneDay(zone, day)
     if (at >= toAt) return [...borders, toAt]
-    // A day that the zone left out has no length.
+    // A day that the zone's clock skipped has no length, and no point.
     if (at > (borders.at(-1) ?? at)) borders.push(at)
   }
 }
 
-/** As `dayBorders`. An hour in which the clock changes is two points. */
+/** Like `dayBorders`, for hours. An hour in which the clock changes becomes two points. */
 export function hourBorders(zone: Zone, { fromAt, toAt }: Span): number[] {
   const borders = [fromAt]
   for (let at = endOfHour(zone, fromAt); at < toAt; at = endOfHour(zone, at)) borders.push(at)

@@ -1,4 +1,4 @@
-/** The figures of emails, the same in every call. */
+/** The figures of emails, which are computed in the same way for every call. */
 import type { Metrics } from '../../../records/analytics.ts'
 import { type COUNT_NAMES, type METRIC_NAMES, RATE_NAMES } from '../../../records/words.ts'
 import { type SQL, sql } from '../../../store/drizzle.ts'
@@ -21,19 +21,21 @@ const RATES: Record<RateName, { part: Sum; of: Sum }> = {
   unsubscribeRate: { part: 'unsubscribed', of: 'sent' },
 }
 
-/** The sums of `MailCounts` over `mailRows`, after `select`. */
+/** The columns after `select` that sum `MailCounts` over `mailRows`. */
 export const MAIL_SUMS: SQL = sql.raw(
   MAIL_COUNTS.map((name) => `sum(counts.${mailCounts[name].name}) as "${name}"`).join(', '),
 )
 
-/** The value of a metric over grouped `mailRows`, for `order by`. */
+/** The value of a metric over grouped `mailRows`, to be used in `order by`. */
 export function metricTerm(name: MetricName): SQL {
   if (!isRate(name)) return sql`sum(${sumTerm(name)})`
   const { part, of } = RATES[name]
   return sql`1.0 * sum(${sumTerm(part)}) / nullif(sum(${sumTerm(of)}), 0)`
 }
 
-/** A name alone would mean the sum of that name, not the column. */
+/**
+ * The table's name must stand before the column: alone, the name would mean the sum of that name.
+ */
 function sumTerm(name: Sum): SQL {
   if (name === 'bounced') return sql.raw('(counts.hard_bounced + counts.soft_bounced)')
   return sql.raw(`counts.${mailCounts[name].name}`)
@@ -55,7 +57,10 @@ export function toMetrics(counts: Readonly<MailCounts>): Metrics {
   return { ...shown, ...(Object.fromEntries(rates) as Record<RateName, number>) }
 }
 
-/** Two decimals. At most 100: an email is refused in the session, or bounces later, but may do both. */
+/**
+ * A percentage with two decimals. At most 100: an email may be refused in the session and also
+ * bounce later.
+ */
 export function percent(part: number, whole: number): number {
   return whole === 0 ? 0 : Math.min(100, Math.round((10_000 * part) / whole) / 100)
 }

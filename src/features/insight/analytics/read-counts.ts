@@ -1,6 +1,6 @@
 /**
- * Reads the rows of counts that cover spans of time: one query for all spans, along the primary key. Scan
- * threads add up the rows, so the number of rows does not load the main thread.
+ * Reads the rows of counts that cover spans of time: one query for all spans, along the primary
+ * key. Scan threads sum the rows, so that many rows do not load the main thread.
  */
 import { DAY_MS } from '../../../base/clock.ts'
 import { eachOf, jsonItem, orderedJoin } from '../../../store/dialect.ts'
@@ -15,21 +15,24 @@ import { dayAt, type Zone } from './range/zone.ts'
 
 export type AnalyticsDeps = Pick<Base, 'store' | 'now'>
 
-/** What every call asks for. */
+/** The parameters of every analytics query. */
 export type AnalyticsQuery = { projectId: string; range: Range; stream: StreamChoice }
 
-/** Buckets to read: borders of consecutive spans, on the clock of a zone. */
+/**
+ * The spans of time to read. `borders`: the instants between consecutive spans, on the clock of
+ * `zone`.
+ */
 type Spans = { borders: readonly number[]; zone: Zone; now: number }
 
 type Counts = { projectId: string; stream: StreamChoice; spans: Spans }
 
-/** The number of the span that a row is in, from 0. */
+/** The column with the number of the span that a row belongs to, from 0. */
 export const SEGMENT = sql.raw('pieces.segment')
 
-/** Buckets of one length that start in [from, to). `segment`: the number of the span. */
+/** A run of buckets of one length, which start in [from, to). `segment`: the number of the span. */
 type Piece = readonly [segment: number, span: number, from: number, to: number]
 
-/** Both periods as two spans: 0 is the previous one, 1 the current one. */
+/** Returns two spans: 0 is the previous period, 1 the current one. */
 export function bothPeriods({ previousFromAt, fromAt, toAt, zone }: Range, now: number): Spans {
   return { borders: [previousFromAt, fromAt, toAt], zone, now }
 }
@@ -38,13 +41,13 @@ export function currentPeriod({ fromAt, toAt, zone }: Range, now: number): Spans
   return { borders: [fromAt, toAt], zone, now }
 }
 
-/** `from …` with the rows of `mail_counts`; what follows is a `join` or `group by`. */
+/** Returns `from …` with the rows of `mail_counts`; the caller adds a `join` or `group by`. */
 export function mailRows(kind: AnalyticsKind, { projectId, stream, spans }: Counts): SQL {
   const own = sql`counts.project_id = ${projectId} and counts.kind = ${kind}`
   return rowsOf('mail_counts', { own, stream, spans })
 }
 
-/** The counts of all mail by the number of the span; a span without mail is absent. */
+/** Returns the counts of all mail by the number of the span; spans without mail are absent. */
 export async function sumSpans(
   { store }: Pick<AnalyticsDeps, 'store'>,
   counts: Counts,
@@ -55,7 +58,7 @@ export async function sumSpans(
   return new Map(rows.map(({ segment, ...sums }) => [segment, sums]))
 }
 
-/** As `mailRows`. `table`: counts by subject without a kind. */
+/** Like `mailRows`, for the tables whose subjects have no kind. */
 export function subjectRows(
   table: 'link_counts' | 'event_counts',
   { projectId, stream, spans }: Counts,
@@ -78,10 +81,12 @@ function rowsOf(
 }
 
 /**
- * Turns spans of time into buckets of the tables: whole UTC days are read as days, the rest as
- * quarters of an hour. Before the oldest kept quarter, the borders of a span move to UTC midnights:
- * the day of a zone's clock becomes the UTC day of the same date. So every bucket is in one span at
- * most. `borders`: of consecutive spans, rising; one more than spans. Empty spans have no piece.
+ * Turns spans of time into runs of buckets: whole UTC days are read as days, the rest as quarters
+ * of an hour. Before the oldest kept quarter, the borders of a span move to UTC midnights, so that
+ * a day on the zone's clock becomes the UTC day of the same date. So no bucket is in two spans.
+ *
+ * `borders`: the borders of consecutive spans in rising order, one more than there are spans. An
+ * empty span has no run.
  */
 function coverSpans(
   borders: readonly number[],

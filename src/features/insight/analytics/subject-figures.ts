@@ -20,8 +20,8 @@ const NEW_TREND = 100
 type LinkRow = LinkFigures['links'][number] & { totalClicks: number }
 
 /**
- * The number of each event in the range and in the equal one before it, the most frequent first.
- * Events count by their own instant; names that lists omit are left out.
+ * The number of events by name, in the range and in the equal one before it, the most frequent
+ * first. Events count at their own instant. Names that lists omit are left out.
  */
 export async function findEvents(
   { store, now }: AnalyticsDeps,
@@ -42,12 +42,13 @@ export async function findEvents(
   )
 }
 
-/** The most frequent events of a range, as older clients of this API family read them. */
+/** The most frequent events of a range, in the form that older clients read. */
 export async function findTopEvents(
   deps: AnalyticsDeps,
   query: AnalyticsQuery & { limit: number },
 ): Promise<TopEvent[]> {
-  // Asks for one name more, because the sum of further names has no name and is left out.
+  // One name more than the limit is read, because the sum of the further names, which has no name,
+  // may be among them and is left out.
   const found = await findEvents(deps, { ...query, limit: query.limit + 1 })
   const named = found.flatMap(({ name, count, previousCount }) =>
     name === null || count === 0 ? [] : [{ name, count, trend: trendOf(count, previousCount) }],
@@ -55,7 +56,7 @@ export async function findTopEvents(
   return named.slice(0, query.limit)
 }
 
-/** The links that were clicked in the mail of a range, links with most clicks first. */
+/** The links that were clicked in the mail of a range; the link with most clicks comes first. */
 export async function findLinks(
   { store, now }: AnalyticsDeps,
   { projectId, range, stream, limit }: AnalyticsQuery & { limit: number },
@@ -80,8 +81,8 @@ export async function findLinks(
 }
 
 /**
- * The campaigns that were sent in a range and opened by most recipients. The figures are those of
- * the campaigns, whenever they came to be; so they never shrink.
+ * The campaigns that were sent in a range, those with most opening recipients first. Their figures
+ * include later opens and clicks, so they never shrink.
  */
 export async function findTopCampaigns(
   { store }: Pick<AnalyticsDeps, 'store'>,
@@ -110,7 +111,7 @@ export async function findTopCampaigns(
   }))
 }
 
-/** The number of campaigns of a project, with the average rates of opens and clicks. */
+/** The number of a project's campaigns, and their average rates of opens and clicks. */
 export async function findCampaignStats(
   { store }: Pick<AnalyticsDeps, 'store'>,
   { projectId, range }: Pick<AnalyticsQuery, 'projectId' | 'range'>,

@@ -1,4 +1,4 @@
-/** Chooses the index along which a list of emails is read. `list-emails.ts` has the rules. */
+/** Chooses the index along which a list of emails is read, by the rules in `list-emails.ts`. */
 import { normalize } from '../../../base/nfc.ts'
 import { indexedBy, listOf, type NamedIndex, unindexed } from '../../../store/dialect.ts'
 import { and, type SQL, sql } from '../../../store/drizzle.ts'
@@ -17,40 +17,48 @@ export type EmailFilter = {
   templateId?: string | undefined
   statuses?: readonly EmailStatus[] | undefined
   source?: SourceType | undefined
-  /** The recipient's, in A-labels. */
+  /** The domain of the recipient, in A-labels. */
   domain?: string | undefined
   /** Epoch ms, both included. */
   startAt?: number | undefined
   endAt?: number | undefined
 }
 
-/** The order of the rows of a path, newest or largest first. */
+/**
+ * The order of the rows of a path: by time of creation, by number or by contact, the newest or
+ * largest first.
+ */
 export type PathKey = 'created' | 'number' | 'contact'
 
 export type EmailPath = {
   key: PathKey
-  /** Each is `indexed by … where …`; their rows are merged. */
+  /** Each branch is an SQL text `indexed by … where …`; the rows of all branches are merged. */
   branches: readonly SQL[]
-  /** What the rows of the branches must match besides the branch. */
+  /** The condition that rows of a branch must also meet. */
   filter: SQL | undefined
-  /** The same filter without the project: the rows of a branch are of one project. */
+  /**
+   * The same condition without the project, which is known: all rows of a branch belong to one
+   * project.
+   */
   ownFilter: SQL | undefined
   /**
-   * The beginning of the cursors of this path, by which a list goes on along the same path. New contacts do
-   * not change it.
+   * The beginning of this path's cursors. It makes the next page go on along the same path, even if
+   * contacts were added.
    */
   label: string
-  /** The path to read after this one, which has the emails of `contactIds`. */
+  /**
+   * The path to read after this one. It leaves out the emails of `contactIds`, which this path has.
+   */
   rest?: { path: EmailPath; contactIds: readonly string[] }
 }
 
 /**
- * A search that goes on: by the contacts up to this number and then by the other emails, or by all
- * emails if null.
+ * A search that a cursor continues. `upTo`: the search reads the emails of contacts up to this
+ * number, then the other emails; null: it reads all emails.
  */
 type BegunSearch = { upTo: number | null }
 
-/** With more contacts than this, the emails are searched instead. */
+/** The maximum number of contacts of a search; with more, all emails are searched. */
 const MAX_CONTACTS = 100
 const LAST_CHARACTER = '\u{10ffff}'
 
@@ -59,7 +67,7 @@ const findById = statement<{ id: string }>(
     where id = ${parameter('id')} and project_id = ${parameter('projectId')}`,
 )
 
-/** A Message-ID that begins with an email's id is found by that id. */
+/** Finds an email by the id at the beginning of its Message-ID, or by the Message-ID itself. */
 const findByMessageId = statement<{ id: string }>(
   () => sql`select id from emails where id = ${parameter('id')}
       and message_id = ${parameter('messageId')} and project_id = ${parameter('projectId')}
@@ -89,7 +97,10 @@ export async function findIdByMessageId(
   return (await store.read.find(findAnywhere, { id, messageId }))?.id
 }
 
-/** Returns the ids of the emails that a search names exactly; undefined if it names none. */
+/**
+ * Returns the ids of the emails whose id or Message-ID is the search text; undefined if the text is
+ * neither.
+ */
 export async function findNamedEmails(
   { store }: Pick<Base, 'store'>,
   { projectId, search = '' }: EmailFilter,
@@ -107,8 +118,8 @@ export async function findNamedEmails(
 }
 
 /**
- * A contact, campaign or template of another project has no branches. `begun`: undefined at the beginning
- * of a list.
+ * Chooses the path. A contact, campaign or template of another project gives a path without
+ * branches. `begun`: undefined for the first page of a list.
  */
 export async function chooseEmailPath(
   deps: Pick<Base, 'store'>,
@@ -133,7 +144,7 @@ export async function chooseEmailPath(
   }
 }
 
-/** A search by the recipient, without the emails of some contacts. */
+/** The recipient that a search asks for. Emails of `contactIds` are left out. */
 type RecipientSearch = { prefix: string; contactIds: readonly string[] }
 
 function chooseIndex(filter: EmailFilter, search: RecipientSearch | undefined): EmailPath {
@@ -165,7 +176,10 @@ function isBadStatus(status: EmailStatus): status is keyof typeof BAD_ENDS {
   return Object.hasOwn(BAD_ENDS, status)
 }
 
-/** The rows of a path belong to one project; a template may be gone while its emails are there. */
+/**
+ * Whether the rows belong to another project. The emails tell it, because a template may be gone
+ * while its emails exist. All rows of a path belong to one project.
+ */
 async function isOfOtherProject(
   { store }: Pick<Base, 'store'>,
   { branches }: EmailPath,
@@ -189,8 +203,8 @@ const findByPrefix = statement<{ id: string }>(
 )
 
 /**
- * Returns undefined if a new search finds no contacts or too many, or if a continued search did not begin
- * by contacts.
+ * Returns the contacts of a search. Undefined if a new search finds no contacts or too many, or if
+ * a continued search did not begin with contacts.
  */
 async function findContacts(
   { store }: Pick<Base, 'store'>,
@@ -205,7 +219,7 @@ async function findContacts(
   return isBegun ? { ids: ids.slice(0, MAX_CONTACTS), upTo } : undefined
 }
 
-/** The rows of one contact need no sorting. */
+/** A single contact has its own form, because the rows of one contact need no sorting. */
 function ofContacts(ids: readonly string[]): SQL {
   const [id] = ids
   return ids.length === 1 ? sql`contact_id = ${id}` : sql`contact_id in ${listOf(ids)}`
@@ -224,7 +238,7 @@ function pathOf(
     startAt === undefined ? undefined : sql`created_at >= ${startAt}`,
     endAt === undefined ? undefined : sql`created_at <= ${endAt}`,
   )
-  // The index in the order of creation can search the span of time; other indexes filter by it.
+  // The index by creation can search the span of time; with other indexes the span is a filter.
   const inBranch = key === 'created' && span !== undefined ? sql` and ${span}` : sql``
   const isOfProject = index === 'emails_newest' || index === 'emails_ends'
   const ownFilter = and(
@@ -253,7 +267,7 @@ function statusIn(statuses: readonly EmailStatus[]): SQL {
   return sql`status in ${listOf(statuses)}`
 }
 
-/** SQLite counts code points. */
+/** The prefix is measured in code points, because SQLite's `substr` counts these. */
 function isToRecipient({ prefix, contactIds }: RecipientSearch): SQL | undefined {
   return and(
     sql`substr(recipient, 1, ${[...prefix].length}) = ${prefix}`,

@@ -2,18 +2,19 @@
  * Lists a project's emails, newest first, by cursor. The first of these filters that a query has
  * chooses the index; the other filters are applied to its rows:
  *
- *   search       one email by its id or Message-ID; or the emails of the contacts whose address
- *                begins with the text, unless they are many; then, by the filters below, the other
- *                emails whose recipient begins with it: a contact may have had another address
+ *   search       the email with this id or Message-ID; or, unless they are many, the emails of the
+ *                contacts whose address begins with the text; then, along the filters below, other
+ *                emails whose recipient begins with it, from when a contact had another address
  *   contactId    the emails of the contact
  *   campaignId   the emails of the campaign, newest contacts first
  *   templateId   the emails made from the template
  *   statuses     bad ends only: the partial index of bad ends
  *   (none)       all emails of the project
  *
- * A request looks at a bounded number of rows. A page of a rare combination may be short, even empty,
- * and still have a next one. The cursor of a search says by which contacts it has begun, so that
- * new and deleted contacts do not change its way. A change of address may: its mail can come twice.
+ * A request looks at a bounded number of rows, so a page of a rare combination may be short or even
+ * empty, and still have a next page. The cursor of a search says with which contacts the search
+ * began, so contacts that are added or deleted do not change its way. If the address of a contact
+ * changes, the contact's mail may appear twice.
  */
 import { unknownCursor } from '../../../base/errors.ts'
 import { sealCursor, unsealCursor } from '../../../records/cursor.ts'
@@ -53,7 +54,7 @@ import {
 
 export type EmailQuery = EmailFilter & {
   limit: number
-  /** The cursor of an earlier page, or the id of its last email. */
+  /** The cursor of the page before, or the id of its last email. */
   cursor?: string | undefined
 }
 
@@ -61,7 +62,7 @@ type Deps = Pick<Base, 'store' | 'keyring' | 'listTotals' | 'now'> & LiveDeps
 type FoundRow = PathPosition & { id: string }
 type FoundEmail = FoundRow & { path: EmailPath }
 
-/** Rows that a request looks at. */
+/** The maximum number of rows that one request looks at. */
 const MAX_ROWS = 50_000
 
 const findKeys = statement<PathPosition>(
@@ -69,7 +70,10 @@ const findKeys = statement<PathPosition>(
     from emails where id = ${parameter('id')} and project_id = ${parameter('projectId')}`,
 )
 
-/** @throws AppError VALIDATION_ERROR for an invalid cursor */
+/**
+ * Lists a page of emails.
+ * @throws AppError VALIDATION_ERROR for an invalid cursor
+ */
 export async function listEmails(
   deps: Deps,
   query: EmailQuery,
@@ -85,7 +89,9 @@ export async function listEmails(
   })
 }
 
-/** `whole`: the number of emails, if the page ends the list. */
+/**
+ * Finds the emails of a page. `whole`: the number of emails in the list, if this page is its last.
+ */
 async function findPage(deps: Deps, query: EmailQuery) {
   const { limit, cursor, projectId } = query
   const named = await findNamedEmails(deps, query)
@@ -115,7 +121,7 @@ async function findPage(deps: Deps, query: EmailQuery) {
   return { page, whole: next === null ? found.length : undefined }
 }
 
-/** `next`: the position after the page; null on the last one. */
+/** `next`: the position at which the next page begins; null on the last page. */
 async function findEmails(
   deps: Deps,
   query: EmailQuery,
@@ -145,8 +151,8 @@ async function findEmails(
 type EmailStretch = { after: PathPosition | undefined; wanted: number }
 
 /**
- * Reads the next rows of all branches, at most one more than `wanted`. `end`: how far the rows of every
- * branch are known; undefined if no branch has more.
+ * Reads the next rows of all branches, at most one more than `wanted`. `end`: the position up to
+ * which every branch was read; undefined if all branches have ended.
  */
 async function readStretch(
   deps: Deps,
@@ -182,7 +188,7 @@ async function readBranch(
   return { rows, end }
 }
 
-/** Negative if `one` is listed before `other`. */
+/** Compares two positions for sorting: negative if `one` comes first in the list. */
 function compare(key: PathKey, one: PathPosition, other: PathPosition): number {
   if (key === 'contact') return one.contactId < other.contactId ? 1 : -1
   if (key === 'number') return other.number - one.number
@@ -209,14 +215,17 @@ async function loadSummaries(
 }
 
 /**
- * A condition that finds emails by their ids: SQLite prefers an index of the project otherwise, and would
- * read all of its emails.
+ * A condition that finds emails by their ids. Without `unindexed`, SQLite would prefer an index of
+ * the project and read all of its emails.
  */
 export function isNamed(projectId: string, ids: readonly string[]): SQL {
   return sql`${emails.id} in ${listOf(ids)} and ${unindexed(emails.projectId)} = ${projectId}`
 }
 
-/** Before the position in a search, or alone at the beginning of a path. */
+/**
+ * The label in a cursor: it stands before the position in a search, or alone at the beginning of a
+ * path.
+ */
 const LABEL = /^(?:(contacts|others)_(\d{1,15})|recipient)_/
 const CREATED = /^(\d{1,15})_(\d{1,16})$/
 const CONTACT = /^contact_([0-9a-f-]{36})$/

@@ -1,6 +1,6 @@
 /**
- * The rows of a path of emails (`email-path.ts`), in its order, from a position on, and their
- * number.
+ * Selects the rows of a path of emails (`email-path.ts`) from a position on, in the order of the
+ * path, and counts them.
  */
 import { rowNumber } from '../../../store/dialect.ts'
 import { type SQL, sql } from '../../../store/drizzle.ts'
@@ -10,7 +10,7 @@ import { chooseEmailPath, type EmailFilter, type EmailPath, type PathKey } from 
 
 export type PathPosition = { at: number; number: number; contactId: string }
 
-/** Rows that one statement of a page looks at. */
+/** Rows of a branch that one statement looks at. */
 export const STRETCH = 5_000
 
 type BranchRange = { branch: SQL; after: PathPosition | undefined }
@@ -18,7 +18,7 @@ type BranchRange = { branch: SQL; after: PathPosition | undefined }
 export const KEYS = sql`id, created_at as at, ${rowNumber('emails')} as number,
   contact_id as "contactId"`
 
-/** The columns that filters ask for. */
+/** The columns that the conditions of filters use. */
 const FILTERED = sql`project_id, status, source_type, recipient, recipient_domain,
   contact_id, campaign_id, template_id, created_at`
 
@@ -30,7 +30,7 @@ export const ORDERS: Record<PathKey, SQL> = {
 
 type Deps = Pick<Base, 'store' | 'listTotals'>
 
-/** Returns a select of the rows of a stretch that match, one more than wanted at most. */
+/** Selects the matching rows of a stretch of one branch, at most one more than wanted. */
 export function selectPathStretch(path: EmailPath, stretch: BranchRange & { wanted: number }): SQL {
   const rows = sql`select ${KEYS}, ${FILTERED}
     ${rowsOf(path, stretch)} order by ${ORDERS[path.key]} limit ${STRETCH}`
@@ -53,7 +53,10 @@ export async function countEmails(deps: Deps, filter: EmailFilter): Promise<RowC
   return addRowCounts(deps, counts)
 }
 
-/** The condition on the instant alone lets SQLite search the index. */
+/**
+ * The condition for rows after a position. Its first part, `created_at <= …`, lets SQLite search
+ * the index.
+ */
 function isAfter(key: PathKey, { at, number, contactId }: PathPosition): SQL {
   const row = rowNumber('emails')
   if (key === 'contact') return sql` and contact_id < ${contactId}`
@@ -78,7 +81,7 @@ function countBranch(
   })
 }
 
-/** The rows of a stretch that match. Without a filter the index is enough. */
+/** Counts the matching rows of a stretch. Without a filter, the index alone is read. */
 function countStretch(path: EmailPath, branch: BranchRange & { stretch: number }): SQL {
   const { ownFilter: filter } = path
   const columns = filter === undefined ? sql`1` : FILTERED

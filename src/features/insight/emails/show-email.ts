@@ -1,8 +1,8 @@
 /**
- * Shows one email of a project: its record with subject and body as the recipient gets them, each
- * attempt with its steps and replies, its events, and its state in words; or its octets (RFC 5322).
- * Sent mail is composed from its snapshot as delivery composes it, and signed with the keys and the
- * time of now. The octets of received mail are the ones that the client sent.
+ * Shows one email of a project: its record with subject and body as the recipient gets them, its
+ * attempts with steps and replies, its events, and its state in words; or its octets (RFC 5322).
+ * The octets of sent mail are composed from its snapshot, as delivery composes them, and signed
+ * with the present keys and time. The octets of received mail are those that the client sent.
  */
 import { formatInstant, formatOptionalInstant } from '../../../base/clock.ts'
 import { AppError } from '../../../base/errors.ts'
@@ -28,17 +28,20 @@ import { findWorkflowOrigins } from '../../mail/messages/explain/workflow-origin
 import { toSummary } from '../../mail/messages/summary.ts'
 import { type FeedDeps, loadShownEmails } from '../activity/show-emails.ts'
 
-/** An email of a project. Another project's email counts as unknown. */
+/** The project and the id of an email. An email of another project counts as unknown. */
 type EmailKey = { projectId: string; id: string }
 
 type EventLine = { seq: number; bytes: number }
 
 type EventRow = { seq: number; id: string; name: string; data: string | null; createdAt: number }
 
-/** An address that follows every link has so many events; the first ones say enough. */
+/**
+ * Events that are shown: an address that follows every link may cause very many, and the first ones
+ * say enough.
+ */
 const MAX_EVENTS = 500
 
-/** Sizes come from the heads of rows; the data itself is not read. */
+/** SQLite takes the sizes from the heads of the rows, without reading the data. */
 const listEvents = statement<EventLine>(
   () => sql`select seq, coalesce(${octets(sql`data`)}, 0) as bytes from events
       ${indexedBy('events_contact')}
@@ -55,7 +58,7 @@ type Deps = Pick<Base, 'store' | 'config' | 'keyring' | 'directory'> & {
   outbound: Pick<Outbound, 'sign'>
 }
 
-/** Sizes come from the heads of rows; the texts themselves are not read. */
+/** SQLite takes the sizes from the heads of the rows, without reading the texts. */
 const findBytes = statement<{ bytes: number | null }>(
   () => sql`select case source_type
       when 'INBOUND' then (select size_bytes from inbound_messages
@@ -75,7 +78,10 @@ export async function requireEmail(
   if (row === undefined) throw emailNotFound(id)
 }
 
-/** `events`: the last field of the record. @throws AppError RESOURCE_NOT_FOUND */
+/**
+ * Returns the record, and apart from it `events`, which is the record's last field.
+ * @throws AppError RESOURCE_NOT_FOUND
+ */
 export async function showEmail(deps: FeedDeps, { projectId, id }: EmailKey) {
   const { email, attempts } = await loadEmailHistory(deps, id)
   if (email.projectId !== projectId) throw emailNotFound(id)
@@ -105,7 +111,7 @@ export async function showEmail(deps: FeedDeps, { projectId, id }: EmailKey) {
   return { record, events }
 }
 
-/** An attempt or a report as the API and `queue show --json` print it. */
+/** Converts an attempt or a report to the form in the API and in `queue show --json`. */
 export function toAttemptView(attempt: Attempt) {
   const { replyCode: code, enhancedCode, replyText: text } = attempt
   return {
@@ -124,15 +130,18 @@ export function toAttemptView(attempt: Attempt) {
   }
 }
 
-/** About the size of what an email's octets are made from; 0 for an unknown email. */
+/**
+ * The approximate size of the data from which an email's octets are made; 0 for an unknown email.
+ */
 export async function findRawBytes({ store }: Pick<Base, 'store'>, key: EmailKey): Promise<number> {
   return (await store.read.find(findBytes, key))?.bytes ?? 0
 }
 
 /**
- * @throws AppError RESOURCE_NOT_FOUND for an unknown email, and for one whose octets or content were
- *   cleared by retention; FORBIDDEN for mail of the server to its users; BAD_REQUEST if its templates can
- *   no longer be rendered
+ * Returns the octets of an email.
+ * @throws AppError RESOURCE_NOT_FOUND for an unknown email, and for one whose octets or content
+ * retention has cleared; FORBIDDEN for mail from the server to its users; BAD_REQUEST if the
+ * email's templates can no longer be rendered
  */
 export async function readRawEmail(deps: Deps, key: EmailKey): Promise<Uint8Array> {
   const [email] = await loadEmails(deps, [key.id])
@@ -156,8 +165,8 @@ function toEvent({ id, name, data, createdAt }: EventRow): EmailEvent {
 }
 
 /**
- * `attachments`: names and types; null without attachments, and once retention has cleared them. For a
- * sealed message: the files in its body.
+ * `attachments`: names and types; null if the email has none, and once retention has cleared them.
+ * For a sealed message: the files in its body.
  */
 async function describeContent({ store }: Pick<Base, 'store'>, contentId: string) {
   const row = await store.read
@@ -205,7 +214,10 @@ async function loadContent({ store }: Deps, { contentId }: LoadedEmail) {
   return attachments && { ...content, attachments, ...(recipientFields && { recipientFields }) }
 }
 
-/** The email's time of delivery is the time at which the message came in. */
+/**
+ * Finds the octets of received mail by the time of its receipt, which is also the email's time of
+ * delivery.
+ */
 async function readReceived({ store }: Deps, { id }: LoadedEmail): Promise<Uint8Array> {
   const rows = await store.read
     .select()

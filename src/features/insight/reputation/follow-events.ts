@@ -2,19 +2,19 @@
  * The handler that counts the mail of projects for their reputation, by the instants of events, and
  * disables projects whose reputation has become critical.
  *
- *   emails      sent, or refused for good before they were sent
- *   bounces     permanent ones; an email has one at most, because it is over then
- *   complaints  an email has one at most
+ * emails      sent, or refused for good before they were sent
+ * bounces     permanent ones; an email has one at most, because its delivery has then ended
+ * complaints  an email has one at most
  *
- * They count by the hour, and in all since the project was last enabled. An hour in which a project was enabled
- * has a second row, which begins then, so that windows of hours never reach behind `reputationSince`.
+ * Mail counts by the hour, and in all since the project was last enabled. An hour in which a
+ * project was enabled has a second row, which begins at that instant, so that windows of hours
+ * never reach behind `reputationSince`. Mail from the server to its users does not count, nor does
+ * mail to the mailbox simulator of Amazon SES.
  *
- * Mail of the server to its users does not count, nor does mail to the mailbox simulator of Amazon
- * SES. The counts, their consequences and the cursor are written in one transaction, so a server
- * that was killed goes on where it stopped.
- *
- * The project that sends the mail of this server is never disabled, because its members could not
- * be told by mail; a line in the log warns of it once an hour.
+ * The counts, their consequences and the cursor are written in one transaction, so a server that
+ * was killed continues where it stopped. The project that sends the mail of this server is never
+ * disabled, because its members could then not be told by mail; a line in the log warns of its
+ * reputation once an hour.
  */
 import { HOUR_MS } from '../../../base/clock.ts'
 import { listOf } from '../../../store/dialect.ts'
@@ -89,12 +89,15 @@ const addToTotals = statement((db) =>
     }),
 )
 
-/** Counts of a project in the hour, or the rest of an hour, that begins at `startsAt`. */
+/**
+ * The counts of a project in the hour that begins at `startsAt`, or in the rest of an hour from
+ * `startsAt` on.
+ */
 type HourCounts = Counts & { projectId: string; startsAt: number }
 
 type EnforceDeps = Pick<Base, 'config' | 'directory' | 'now' | 'log'>
 
-/** The columns of a project that its judgement needs. */
+/** The columns of a project by which it is judged. */
 type JudgedProject = Pick<Project, 'id' | 'name' | 'isDisabled' | 'reputationSince' | 'createdAt'>
 
 type Enforcement = {
@@ -136,7 +139,7 @@ async function count(
 
 function countsOf(event: CountedEvent) {
   const { name, detail, acceptedAt, sentAt } = event
-  // Nothing is known of a deleted email but its event.
+  // About a deleted email nothing is known, so it does not count as unsent.
   const isUnsent = acceptedAt !== null && sentAt === null
   const isRefusal = name === 'email.bounce' && detail !== 'Transient' && isUnsent
   return {
@@ -154,7 +157,10 @@ function isPermanent({ name, detail }: CountedEvent): boolean {
   return name === 'email.bounce' && detail === 'Permanent'
 }
 
-/** Adds up by project and hour. Events of projects that are gone, or before `since`, count nothing. */
+/**
+ * Sums counts by project and hour. Events of deleted projects, and events before the project's
+ * `since`, do not count.
+ */
 function createSums(sinceOf: ReadonlyMap<string, number>) {
   const sums = new Map<string, HourCounts>()
   return {
@@ -175,7 +181,10 @@ function createSums(sinceOf: ReadonlyMap<string, number>) {
   }
 }
 
-/** Where the counts of an event go; undefined if the project was enabled after it. */
+/**
+ * The `startsAt` of the row in which an event counts; undefined if the project was enabled after
+ * the event.
+ */
 function hourOf(at: number, reputationSince: number): number | undefined {
   if (at < reputationSince) return undefined
   return Math.max(at - (at % HOUR_MS), reputationSince)

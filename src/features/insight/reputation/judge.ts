@@ -1,7 +1,7 @@
 /**
- * Judges a project by its counters. Percentages count from `security.min_emails` emails
- * in their window, and from a number of bounces or complaints; numbers alone count for 24 hours and 7
- * days, with lower limits for projects younger than 30 days. A limit of 0 is never reached.
+ * Judges a project by its counts. Percentages count only from `security.min_emails` emails in their
+ * window on, and from a number of bounces or complaints on. Numbers alone count for 24 hours and
+ * for 7 days, with lower limits for projects younger than 30 days. A limit of 0 is never reached.
  */
 import type { SecurityConfig } from '../../../config/config.ts'
 import type { Counts, Windows } from './windows.ts'
@@ -10,25 +10,25 @@ type Level = 'healthy' | 'warning' | 'critical'
 type LimitKind = 'bounce' | 'complaint'
 type Limits = { warning: number; critical: number }
 
-/** What reached a limit. */
+/** A limit that the project has reached. */
 export type ReachedLimit = {
   kind: LimitKind
   level: Exclude<Level, 'healthy'>
-  /** `7-day bounce rate of 12% (critical from 10% and 10 bounces)` */
+  /** The limit in words, such as `7-day bounce rate of 12% (critical from 10% and 10 bounces)`. */
   text: string
 }
 
-export type Levels = {
+type Levels = {
   bounce7Day: Level
   bounceAllTime: Level
   complaint7Day: Level
   complaintAllTime: Level
 }
 
-/** `levels`: by the percentages alone. */
+/** `levels`: the levels by the percentages alone. */
 type Judgement = { findings: ReachedLimit[]; levels: Levels }
 
-/** Below these a percentage says nothing. */
+/** The least number of bounces or complaints for which a percentage counts. */
 const LEAST: Record<LimitKind, Limits> = {
   bounce: { warning: 5, critical: 10 },
   complaint: { warning: 3, critical: 5 },
@@ -64,7 +64,7 @@ export function judgeReputation(
   }
 }
 
-/** In percent of the emails, to four decimals. */
+/** The percentage of bounces or complaints among the emails, to four decimals. */
 export function rateOf(counts: Counts, kind: LimitKind): number {
   if (counts.emails === 0) return 0
   return Math.round((1_000_000 * counts[PLURALS[kind]]) / counts.emails) / 10_000
@@ -108,7 +108,10 @@ function levelFrom(limits: Limits, reaches: (limit: number) => boolean): Level {
   return isReached(limits.warning) ? 'warning' : 'healthy'
 }
 
-/** Multiplies instead of dividing, so that a rate at the limit reaches it. */
+/**
+ * Whether the rate has reached a percentage. It multiplies and does not divide, so that a rate
+ * exactly at the limit reaches it.
+ */
 function reachesPercent(counts: Counts, kind: LimitKind, percent: number): boolean {
   if (percent === 0 || counts.emails === 0) return false
   return 100 * counts[PLURALS[kind]] >= percent * counts.emails

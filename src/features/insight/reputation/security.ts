@@ -26,14 +26,18 @@ const TEXTS = {
   },
 } as const
 
-/** The metrics with the limits, for operators. @throws AppError RESOURCE_NOT_FOUND */
+/**
+ * The metrics for operators, with the limits.
+ * @throws AppError RESOURCE_NOT_FOUND
+ */
 export async function viewSecurity(deps: Deps, projectId: string): Promise<SecurityMetrics> {
   const { findings, view } = await load(deps, projectId)
   return withTexts(view, findings, ({ text }) => text)
 }
 
 /**
- * The metrics for clients: without anything that would tell the limits. @throws AppError RESOURCE_NOT_FOUND
+ * The metrics for clients, without the facts that would reveal the limits.
+ * @throws AppError RESOURCE_NOT_FOUND
  */
 export async function viewSecurityForClients(
   deps: Deps,
@@ -80,7 +84,7 @@ function toView(counts: Counts): SecurityCounts {
   }
 }
 
-/** Says a text once, even if several findings have it. */
+/** Adds the texts of the findings; a text of several findings appears once. */
 function withTexts(
   view: SecurityMetrics,
   findings: readonly ReachedLimit[],

@@ -12,7 +12,7 @@ import type { Base } from '../../ground/base.ts'
 
 export type Counts = { emails: number; bounces: number; complaints: number }
 
-/** The counts of the last 24 hours, the last 7 days, and all. */
+/** The counts of the last 24 hours, of the last 7 days, and since the project was last enabled. */
 export type Windows = { day: Counts; week: Counts; all: Counts }
 
 type ReputationRow = Record<
@@ -20,14 +20,14 @@ type ReputationRow = Record<
   number
 >
 
-/** Windows are at most 7 days long. */
+/** The age up to which hours are kept; the longest window has 7 days. */
 const KEPT_MS = 8 * DAY_MS
 const WEEK_MS = 7 * DAY_MS
-/** Projects of a batch, each of which has some 200 hours of each kind. */
+/** Projects whose hours one batch deletes; each project has some 200 hours in each table. */
 const PACE: SweepPace = { rows: 20, rest: 'none' }
 const EXPIRED = [expiredOf('reputation_hours'), expiredOf('new_project_hours')]
 
-/** At most 170 rows of hours. */
+/** Reads at most 170 rows of hours. */
 const findWindows = statement<ReputationRow>(
   () => sql`select ${sumOfDay('emails')} as "dayEmails", ${sumOfDay('bounces')} as "dayBounces",
       ${sumOfDay('complaints')} as "dayComplaints",
@@ -49,7 +49,10 @@ function total(column: keyof Counts) {
     where project_id = ${parameter('projectId')}), 0)`
 }
 
-/** `at`: the end of the windows. They begin with an hour, or when the project was enabled. */
+/**
+ * Reads the windows that end at `at`. A window begins with an hour, or when the project was
+ * enabled.
+ */
 export async function readWindows(
   reader: Pick<Tx, 'find'>,
   { projectId, since, at }: { projectId: string; since: number; at: number },
@@ -64,7 +67,7 @@ export async function readWindows(
   return { day: countsOf('day'), week: countsOf('week'), all: countsOf('all') }
 }
 
-/** Deletes hours that no window reaches any more, those of some projects in each transaction. */
+/** Deletes the hours that no window reaches any more, for some projects in each transaction. */
 export async function deleteExpiredHours(
   deps: Pick<Base, 'store' | 'now'>,
   signal?: AbortSignal,
@@ -84,7 +87,10 @@ export async function deleteExpiredHours(
   }
 }
 
-/** `list`: the projects with expired hours. `erase`: deletes those of some of them. */
+/**
+ * `list`: selects the projects with expired hours. `erase`: deletes these hours of some of the
+ * projects.
+ */
 function expiredOf(table: string) {
   const isExpired = sql`starts_at < ${parameter('before')}`
   return {

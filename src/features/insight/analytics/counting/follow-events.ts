@@ -1,14 +1,15 @@
 /**
  * The handler that counts mail, clicks and events for analytics, at most a second behind:
  *
- *   mail_counts   emails by the instant of their acceptance, so that no rate is over 100%
- *   link_counts   clicks, by the instant of the email's acceptance
- *   event_counts  events by their own instant
+ * mail_counts   emails by the instant of their acceptance, so that no rate is over 100%
+ * link_counts   clicks, by the instant of the email's acceptance
+ * event_counts  events by their own instant
  *
- * A batch is added up in memory and written, with the cursor, in one transaction: so each event counts
- * once, also after a crash. What an event counts follows from the event and the facts of its email that
- * do not change any more (`sums.ts`). Nothing is taken back when an email, contact, campaign or event
- * is deleted. The first run over an existing database takes its time (`isAnalyticsComplete`).
+ * A batch is added up in memory and written in one transaction with the cursor, so each event
+ * counts once, even after a crash. The counts of an event follow from the event, and from those
+ * facts about its email that no longer change (`sums.ts`). Nothing is subtracted when an email,
+ * contact, campaign or event is deleted. The first run over an existing database takes a while
+ * (`isAnalyticsComplete`).
  */
 
 import { DAY_MS } from '../../../../base/clock.ts'
@@ -39,15 +40,24 @@ import { addUp, type Countable, countableOf, type MailSum, type Sums, startOf } 
 
 type Deps = Pick<Base, 'now' | 'config'>
 
-/** Far behind, the handler works for half of the time, so that commits of others are not delayed. */
+/**
+ * The rest after a batch, in multiples of the time of the batch, while the handler is far behind:
+ * half of the time remains for the commits of others.
+ */
 const REST_TIMES = 1
 
-/** Events from before this version can wait: the handler works for a ninth of the time. */
+/**
+ * The rest while events from before analytics existed are counted. They can wait, so the handler
+ * works for a ninth of the time.
+ */
 const BACKFILL_REST_TIMES = 8
 
 type SubjectKind = AnalyticsSubject['kind']
 
-/** Counts for one subject, such as a campaign. `name`: the subject's name; null for counts of all mail. */
+/**
+ * Counts for one subject, such as a campaign. `name`: the name of the subject; null for the counts
+ * of all mail.
+ */
 type CountedPart = {
   sum: { projectId: string; startsAt: number; stream: string }
   kind: SubjectKind | 'all'
@@ -128,13 +138,16 @@ const addEvents = statement((db) =>
 type CountedBatch = {
   tx: Tx
   subjects: Subjects
-  /** The projects of all sums. */
+  /** The projects that the sums of the batch belong to. */
   projects: ReadonlyMap<string, CountedProject>
-  /** Now. */
+  /** The present time, epoch ms. */
   at: number
 }
 
-/** `startsAt`: the quarter. `subject`: 0 for counts of all. */
+/**
+ * `startsAt`: the beginning of the quarter. `subject`: the number of the subject; 0 for the counts
+ * of all mail.
+ */
 type SubjectSum = {
   projectId: string
   kind: string
@@ -144,7 +157,7 @@ type SubjectSum = {
   counts: Readonly<Record<string, number>>
 }
 
-/** The columns of a row; those of its counts have their names. */
+/** The columns of a row in one of the tables of counts. */
 type CountRow = Record<string, string | number>
 
 export function analyticsHandler(deps: Deps): LazyHandler {
@@ -220,7 +233,10 @@ async function write(
   await tx.executeEach(statement, rowsOf(sums, at))
 }
 
-/** `at`: now. Quarters that are old enough to be deleted are left out. */
+/**
+ * Turns the sums into rows of quarters and days. Quarters that are old enough to be deleted are
+ * left out. `at`: the present time.
+ */
 function rowsOf(sums: readonly SubjectSum[], at: number): CountRow[] {
   const rows = new Map<string, CountRow>()
   for (const sum of sums) {

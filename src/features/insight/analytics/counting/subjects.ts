@@ -1,10 +1,10 @@
 /**
- * The subjects of counts, with a number each: providers, campaigns, templates, workflows, links and names
- * of events. A project's day has a limited number of new links and of new names of clients' events. Further
- * ones share the subject '', so that personalised links, or a public key, cannot fill the disk.
- *
- * Numbers are remembered once their transaction is durable. A reset erases the subjects, so numbers are
- * remembered for the time between two resets only.
+ * The subjects of counts: providers, campaigns, templates, workflows, links and names of events.
+ * Each subject has a number. On one day, a project can get a limited number of new links, and of
+ * new names of its clients' events. Further ones share the subject '', so that personalised links,
+ * or a public key in wrong hands, cannot fill the disk. A number is remembered once its transaction
+ * is durable. A reset erases the subjects of the project, so numbers are remembered only until the
+ * next reset.
  */
 import { providerOfDomain, providerOfHost } from '../../../../formats/address/mailbox-providers.ts'
 import { listOf } from '../../../../store/dialect.ts'
@@ -22,7 +22,7 @@ import type { Countable } from './sums.ts'
 
 type SubjectKind = AnalyticsSubject['kind']
 
-/** `day`: of the bucket (epoch ms). */
+/** `day`: the beginning of the day of the bucket, epoch ms. */
 type SubjectKey = { project: CountedProject; kind: SubjectKind; name: string; day: number }
 
 export type Subjects = {
@@ -30,7 +30,7 @@ export type Subjects = {
   resolve(tx: Tx, keys: readonly SubjectKey[]): Promise<number[]>
 }
 
-/** New links, and new names of events, in a project's day. */
+/** New links, and also new names of events, that a project can get on one day. */
 const MAX_NEW_SUBJECTS = 1_000
 
 const FURTHER = ''
@@ -39,7 +39,7 @@ const MAX_REMEMBERED = 20_000
 
 const MAX_REMEMBERED_TEXT = 400
 
-/** The day of the subject '', which the further links and names of all days share. */
+/** The day of the subject '', which the further links and names of every day share. */
 const NO_DAY = 0
 
 const listSubjects = statement<{ id: number; name: string }>(
@@ -67,7 +67,8 @@ const insertSubject = statement((db) =>
 )
 
 /**
- * Whether the number of new subjects of this kind is limited; the service itself has few names of events.
+ * Whether the number of new subjects of this kind is limited. The service's own names of events are
+ * few and are not limited.
  */
 const isLimited = ({ kind, name }: SubjectKey) =>
   kind === 'url' || (kind === 'event' && !isReservedEvent(name))
@@ -97,7 +98,10 @@ const listAttempts = statement<AttemptRow>(
     order by id`,
 )
 
-/** Lists the hosts of emails that were deleted meanwhile, with their attempts. */
+/**
+ * Lists the servers that emails were offered to, for emails that were deleted together with their
+ * attempts.
+ */
 const listDeletedHosts = statement<HostRow>(
   () => sql`select email_id as "emailId", host from deleted_events
     where seq in ${listOf(parameter('seqs'))}`,
@@ -130,8 +134,9 @@ export function createSubjects(): Subjects {
 }
 
 /**
- * Finds the projects whose events count, by their ids: no project that is being reset or deleted. Events of before a
- * reset do not count either (`countedAfter`), so no count of erased data comes back, however far behind the follower is.
+ * Finds the projects whose events count, by their ids. Projects that are being reset or deleted are
+ * left out. So are events from before a reset (`countedAfter`): erased data never returns in a
+ * count, however far behind the follower is.
  */
 export async function findProjects(
   tx: Tx,
@@ -143,8 +148,8 @@ export async function findProjects(
 }
 
 /**
- * Returns the function that names the provider of an event's email: by the recipient's domain, else by the server that
- * took or refused the email. Both stay the same for all events of an email.
+ * Returns a function that names the provider of an event's email: by the recipient's domain, else
+ * by the server that accepted or refused the email. Both are the same for all events of one email.
  */
 export async function createProviderNaming(
   tx: Tx,
@@ -160,16 +165,17 @@ export async function createProviderNaming(
   return ({ emailId, recipientDomain, deliveredAt }) => {
     const ofDomain = providerOfDomain(recipientDomain ?? '')
     if (ofDomain !== undefined) return ofDomain
-    // A host is the smarthost's, unless the email was delivered before there was a smarthost.
+    // The host is that of the smarthost, unless the email was delivered before the server used a
+    // smarthost.
     if (isRelay && deliveredAt === null) return providerOfHost(null)
     return providerOfHost(hosts.get(emailId ?? ''))
   }
 }
 
 /**
- * Returns the hosts that name the providers of emails, by the ids of the emails: of each email the first server that
- * the email was offered to, because this server is known before the email counts anywhere, and stays. A smarthost is no
- * receiver. `events`: events of emails.
+ * Returns the first server that each email was offered to, by the id of the email. This server is
+ * known before the email counts anywhere, and does not change. A smarthost is no receiver: null.
+ * `events`: events of emails.
  */
 async function findHosts(
   tx: Tx,
@@ -193,7 +199,7 @@ async function findHosts(
 
 /** Returns a function that makes a subject, adds it to `found` and returns its number. */
 function createMaker(tx: Tx, found: Map<string, number>): (key: SubjectKey) => Promise<number> {
-  /** The number of new subjects of each day. */
+  /** Project, kind and day -> the number of new subjects. */
   const counts = new Map<string, number>()
 
   async function insert(key: SubjectKey): Promise<number> {

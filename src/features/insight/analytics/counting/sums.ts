@@ -1,9 +1,10 @@
 /**
- * Adds up a batch of events in memory. Events with the same keys are summed before anything else is done
- * with them, because most events of a batch are of one mailing.
+ * Adds up a batch of events in memory. Events with equal keys are summed first, because most events
+ * of a batch belong to one mailing.
  *
- * An event changes the counts of its email: `email.sent` counts the email as sent; so does a refusal in the session,
- * because the server did its part. A bounce after the delivery takes the delivery back.
+ * An event changes the counts of its email. `email.sent` counts the email as sent, and so does a
+ * refusal in the session, because the server did its part. A bounce after the delivery takes the
+ * delivery back.
  */
 import type { CountedEvent } from '../../../../store/schema/analytics.ts'
 import type { AnalyticsStream } from '../../../../store/schema/words.ts'
@@ -11,7 +12,7 @@ import { COUNTED_OTHERWISE } from '../../../people/contacts/write/set-subscribed
 import { QUARTER_MS } from '../buckets.ts'
 import { type MailCount, type MailCounts, NO_MAIL } from '../mail-counts.ts'
 
-/** `startsAt`: the quarter of an hour. */
+/** `startsAt`: the beginning of the quarter of an hour. */
 type BucketPlace<Stream> = { projectId: string; stream: Stream; startsAt: number }
 
 export type MailSum = BucketPlace<AnalyticsStream> & {
@@ -33,8 +34,9 @@ export type Sums = {
 }
 
 /**
- * An event with what it counts as. `stream`: '' if it is not about mail that counts. `startsAt`: the
- * quarter in which the email was accepted. `changes`: of the counts of mail.
+ * An event with the counts that it changes. `stream`: '' if the event concerns no mail that counts.
+ * `startsAt`: the quarter in which the email was accepted. `changes`: the changes to the counts of
+ * mail.
  */
 export type Countable = {
   event: CountedEvent
@@ -65,22 +67,28 @@ const UNSUBSCRIBED = one('unsubscribed')
 
 const UNDELIVERED: readonly CountChange[] = [{ metric: 'delivered', by: -1 }]
 
-/** The types of bounces; a transient one is a delay. */
+/**
+ * Type of bounce -> the change that it makes. A transient bounce is only a delay and changes
+ * nothing.
+ */
 const BOUNCED: Readonly<Record<string, readonly CountChange[]>> = {
   Permanent: one('hardBounced'),
   Undetermined: one('softBounced'),
 }
 
-/** The beginning of the bucket that an instant is in. */
+/** Returns the beginning of the bucket that contains an instant. */
 export function startOf(span: number, at: number): number {
   return at - (at % span)
 }
 
-/** Undefined for mail of the server to its users and for tests of campaigns, which count nothing. */
+/**
+ * Returns undefined for an event that counts nothing: of mail from the server to its users, or of a
+ * campaign's test.
+ */
 export function countableOf(event: CountedEvent): Countable | undefined {
   const { acceptedAt, sourceType } = event
   if (event.isPlatform || event.isTest) return undefined
-  // Received mail is no mailing, and of a deleted email nothing is known.
+  // Received mail belongs to no mailing, and about a deleted email nothing is known.
   if (acceptedAt === null || sourceType === null || sourceType === 'INBOUND') {
     return { event, stream: '', startsAt: 0, changes: [] }
   }
@@ -88,7 +96,7 @@ export function countableOf(event: CountedEvent): Countable | undefined {
   return { event, stream: sourceType, startsAt, changes: changesOf(event) }
 }
 
-/** `providerOf`: names the provider for an event that changes counts of mail. */
+/** `providerOf`: names the provider of the email of an event that changes counts of mail. */
 export function addUp(events: readonly Countable[], providerOf: ProviderOf): Sums {
   const byName = new Map<string, EventSum>()
   const mail = createMailSums(providerOf)
@@ -115,7 +123,7 @@ function createMailSums(providerOf: ProviderOf) {
   let last: MailSum | undefined
 
   function find(place: Omit<MailSum, 'counts'>): MailSum {
-    // Most events are of the same mailing as the one before, so no key is needed.
+    // Most events belong to the same mailing as the event before, so this comparison saves the key.
     if (last !== undefined && isSame(last, place)) return last
     const { projectId, stream, startsAt, campaignId, templateId, workflowId, provider } = place
     const key = `${projectId} ${stream} ${startsAt} ${campaignId} ${templateId} ${workflowId} ${provider}`
@@ -191,8 +199,8 @@ function changesOfBounce({ detail, sentAt, deliveredAt }: CountedEvent): readonl
 }
 
 /**
- * An email with an open and a click counts as having both from the later of the two; from the click if both
- * have one instant.
+ * From the later of its open and its click on, an email counts as having both; from the click if
+ * both happen at one instant.
  */
 function changesOfOpen({ isFirst, openedAt, clickedAt }: CountedEvent): readonly CountChange[] {
   if (!isFirst) return NONE

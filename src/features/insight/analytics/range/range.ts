@@ -1,9 +1,9 @@
 /**
- * The range of time that a request asks for, and the equal one before it.
- *
- * `from` and `to` are days on the clock of the zone, or instants. A day as `to` is part of the range. An
- * instant within a quarter of an hour widens the range to the whole quarter, and to the whole day if it is
- * further back than quarters are kept. Without `to` a range ends with today; without `from` it has 30 days.
+ * Reads the range of time that a request asks for, and computes the equal range before it. `from`
+ * and `to` are days on the clock of the zone, or instants. A day as `to` is part of the range. An
+ * instant within a quarter of an hour widens the range to the whole quarter, and to the whole day
+ * if it is older than the kept quarters. Without `to`, the range ends with today; without `from`,
+ * it has 30 days.
  */
 import { DAY_MS, parseInstant } from '../../../../base/clock.ts'
 import { type FieldError, invalid } from '../../../../base/errors.ts'
@@ -14,10 +14,13 @@ import { dayAt, findZone, startOfZoneDay, UTC, type Zone } from './zone.ts'
 
 export type StreamChoice = AnalyticsStream | 'ALL'
 
-/** No mail is older. Before this day, clocks did not keep to quarters of an hour everywhere. */
+/**
+ * The beginning of the oldest range. No mail is older, and before this day the clocks of some zones
+ * did not keep to quarters of an hour.
+ */
 const FIRST_AT = Date.UTC(2000, 0, 1)
 
-/** Epoch ms, at quarters of an hour. `toAt` is the first instant after the range. */
+/** A range in epoch ms, at quarters of an hour. `toAt` is the first instant after the range. */
 export type Range = {
   zone: Zone
   previousFromAt: number
@@ -25,25 +28,26 @@ export type Range = {
   toAt: number
 }
 
-/** The texts of a request. */
+/** The parameters of a request, as text. */
 export type RangeQuery = {
   from?: string | undefined
   to?: string | undefined
   tz?: string | undefined
 }
 
-/** The parameters that errors name. */
+/** The names that errors give to the two parameters. */
 type Names = { from: string; to: string }
 
-/** `day`: only if a day was given. */
+/** `day`: present only if the client gave a day. */
 type Border = { at: number; day?: number }
 type Borders = { from: Border; to: Border }
 
 const NAMES: Names = { from: 'from', to: 'to' }
 
 /**
- * @throws AppError VALIDATION_ERROR invalid_timezone, invalid_date; invalid_range for a range that is
- *   empty, reversed, in the future, before 2000, or longer than 90 days
+ * Reads the range.
+ * @throws AppError VALIDATION_ERROR invalid_timezone, invalid_date; invalid_range for a range that
+ * is empty, reversed, in the future, before 2000, or longer than 90 days
  */
 export function readRange(query: RangeQuery, now: number, names: Names = NAMES): Range {
   const zone = query.tz === undefined ? UTC : findZone(query.tz)
@@ -98,7 +102,7 @@ function borderOf(zone: Zone, day: number): Border {
   return { at: startOfZoneDay(zone, day), day }
 }
 
-/** `day` is the one after, as the range ends before it. */
+/** The end of a day is the start of the next one. */
 function endOf(zone: Zone, day: number): Border {
   return borderOf(zone, day + 1)
 }
@@ -118,20 +122,24 @@ function problemOf(
   if (to.at <= from.at) return { name: 'to', message: 'The range ends before it begins' }
   if (to.at <= FIRST_AT) return { name: 'to', message: 'The range ends before the year 2000' }
   const length = to.at - from.at
-  // The same days on the clock are an hour longer in autumn and an hour shorter in spring.
+  // A range of whole days may be an hour longer in autumn and an hour shorter in spring, so its
+  // length on the clock counts, too.
   const onClock = length + offsetAt(to.at) - offsetAt(from.at)
   if (Math.min(length, onClock) <= MAX_RANGE_DAYS * DAY_MS) return undefined
   return { name: 'from', message: `The range has more than ${MAX_RANGE_DAYS} days` }
 }
 
-/** Names the other end where the client gave only that one. */
+/**
+ * The error names the parameter with the problem or, if the client gave only the other one, that
+ * one.
+ */
 function problemField({ name, message }: Problem, query: RangeQuery, names: Names): FieldError {
   const other = name === 'from' ? 'to' : 'from'
   const meant = query[name] === undefined && query[other] !== undefined ? other : name
   return { field: names[meant], message, code: 'invalid_range' }
 }
 
-/** Instants for which only days are kept. */
+/** Widens instants that are older than the kept quarters to whole days. */
 function widenOld(zone: Zone, { from, to }: Borders, now: number): Borders {
   const isOld = ({ at, day }: Border) => day === undefined && at < quartersFrom(now)
   return {
@@ -140,7 +148,7 @@ function widenOld(zone: Zone, { from, to }: Borders, now: number): Borders {
   }
 }
 
-/** Whole days are compared with as many whole days. */
+/** The start of the range before. A range of whole days is compared with as many whole days. */
 function previousStart(zone: Zone, from: Border, to: Border): number {
   if (from.day === undefined || to.day === undefined) return 2 * from.at - to.at
   return startOfZoneDay(zone, 2 * from.day - to.day)

@@ -1,12 +1,13 @@
 /**
- * Time zones of the IANA database, as the runtime has them. A zone is asked for its offset at an instant
- * only; from offsets follow the days and hours of its clock, which may have 23 or 25 hours, no midnight,
- * or two of them. Days are numbers, counted from 1 January 1970; day 0 of every zone has that date.
+ * Time zones of the IANA database, as the runtime has them. Only a zone's offset at an instant is
+ * read from the runtime; the days and hours of the zone's clock follow from offsets. A day may have
+ * 23 or 25 hours, no midnight, or two midnights. Days are numbers that count from 1 January 1970,
+ * which is day 0 in every zone.
  */
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../../base/clock.ts'
 
 export type Zone = {
-  /** As the client wrote it. */
+  /** The name in the client's spelling. */
   name: string
   /** How far the zone's clock is ahead of UTC at an instant, in ms. */
   offsetAt(at: number): number
@@ -14,9 +15,12 @@ export type Zone = {
 
 export const UTC: Zone = { name: 'UTC', offsetAt: () => 0 }
 
-/** Letters first: the runtime takes offsets such as +05:45 too, which are no zones. */
+/**
+ * The form of a name. It begins with a letter, because the runtime also takes offsets such as
+ * +05:45, which are no zones.
+ */
 const NAME = /^[A-Za-z][A-Za-z0-9_+/-]{0,63}$/
-/** Names that the runtime knows and the database does not. Most of them mean several zones. */
+/** Names that the runtime knows but the database does not. Most of them can mean several zones. */
 const FOREIGN = new Set(
   'ACT AET AGT ART AST BET BST CAT CNT CST CTT EAT ECT IET IST JST MIT NET NST PLT PNT PRT PST SST VST'.split(
     ' ',
@@ -37,14 +41,14 @@ function isForeign(name: string): boolean {
   return FOREIGN.has(name) || name.startsWith(FOREIGN_PREFIX)
 }
 
-/** The day on the zone's clock. */
+/** The day that an instant falls on, on the zone's clock. */
 export function dayAt({ offsetAt }: Zone, at: number): number {
   return Math.floor((at + offsetAt(at)) / DAY_MS)
 }
 
 /**
- * The first instant of a day. A day that the zone left out, as it crossed the date line, begins and ends
- * with the change.
+ * The first instant of a day. A day that the zone skipped when it crossed the date line begins and
+ * ends at that change.
  */
 export function startOfZoneDay(zone: Zone, day: number): number {
   const midnight = day * DAY_MS
@@ -57,7 +61,10 @@ export function startOfZoneDay(zone: Zone, day: number): number {
   return firstInstant(isReached, { after: midnight - DAY_MS, until: midnight + DAY_MS })
 }
 
-/** The end of the hour that an instant is in: the next full hour of the clock, or a change of the clock. */
+/**
+ * The end of the hour that contains an instant: the next full hour on the clock, or an earlier
+ * change of the clock.
+ */
 export function endOfHour({ offsetAt }: Zone, at: number): number {
   const offset = offsetAt(at)
   const next = (Math.floor((at + offset) / HOUR_MS) + 1) * HOUR_MS - offset
@@ -65,7 +72,7 @@ export function endOfHour({ offsetAt }: Zone, at: number): number {
   return firstInstant((other) => offsetAt(other) !== offset, { after: at, until: next })
 }
 
-/** An instant on the zone's clock, with its offset: `2026-11-01T08:00:00+05:45`. */
+/** Formats an instant on the zone's clock with its offset, such as `2026-11-01T08:00:00+05:45`. */
 export function formatLocal({ offsetAt }: Zone, at: number): string {
   const offset = offsetAt(at)
   const clock = new Date(at + offset).toISOString().slice(0, -'.000Z'.length)
@@ -84,8 +91,8 @@ function createFormat(timeZone: string): Intl.DateTimeFormat | undefined {
 }
 
 /**
- * Asks for an offset at the midnights of UTC only, as a formatter is slow. No zone changes its clock and
- * back within a day.
+ * Reads offsets from the runtime only at midnights of UTC, because a formatter is slow. No zone
+ * changes its clock and changes it back within a day.
  */
 function byDay(offsetAt: Zone['offsetAt']): Zone['offsetAt'] {
   const known = new Map<number, number>()
@@ -110,7 +117,10 @@ function parseOffset(text: string): number {
   return sign === '-' ? -size : size
 }
 
-/** The first ms at which a condition holds that does not hold at `after`, and holds from then on. */
+/**
+ * The first millisecond at which `holds` is true. It is false at `after`, and stays true once it is
+ * true.
+ */
 function firstInstant(
   holds: (at: number) => boolean,
   { after, until }: { after: number; until: number },

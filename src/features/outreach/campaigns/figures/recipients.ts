@@ -40,7 +40,7 @@ export const OUTCOMES = [
 ] as const
 export type RecipientOutcome = (typeof OUTCOMES)[number]
 
-export type Recipient = {
+type Recipient = {
   emailId: string
   contactId: string
   email: string
