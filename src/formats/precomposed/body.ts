@@ -15,12 +15,7 @@ import { type Footer, type FooterKind, footerHtml } from '../html/footer.ts'
 import { htmlToText, type Link } from '../html/html-to-text.ts'
 import type { LinkNumbers } from '../html/links.ts'
 import { afterTag, readMarkup } from '../html/tag.ts'
-import {
-  addTrackingSlots,
-  fillTrackingSlots,
-  type Tracker,
-  type TrackingSlot,
-} from '../html/tracking.ts'
+import type { Tracker } from '../html/tracking.ts'
 import { escapeHtml } from '../template/characters.ts'
 import { type Piece, printPlaceholder, type TemplatePlaceholder } from '../template/substitute.ts'
 import type { Variables } from '../template/variables.ts'
@@ -40,6 +35,7 @@ import {
   toValue,
   type Value,
 } from './slotted-text.ts'
+import { addTrackingSlots, fillTrackingSlots, type TrackingSlot } from './tracking-slots.ts'
 
 /** `footer`: undefined without a footer. `tracking`: undefined if links are not tracked. */
 type PrecomposedKind = {
