@@ -6,7 +6,6 @@
  * The forms' routes are outside `/auth/`: the pages send no referrer, so browsers state no origin
  * (`Origin: null`), which routes below `/auth/` refuse. The token proves more than an origin does.
  */
-
 import { z } from 'zod'
 import type { AppError } from '../../base/errors.ts'
 import type { Core } from '../../core/core.ts'
@@ -37,7 +36,7 @@ import { whileClientWaits } from '../server/client-gone.ts'
 const text = z.string().catch('')
 
 /**
- * `done`: the form was sent, and the page says how it went. `refused`: the last password broke the
+ * `done`: shows the page that says that it is done. `refused`: the last password broke the
  * rule for passwords.
  */
 const pageQuery = z.object({

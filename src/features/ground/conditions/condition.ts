@@ -20,8 +20,7 @@ import { parseJsonText } from '../../../base/json-text.ts'
 import { MAX_CONDITION_DEPTH, MAX_CONDITION_FILTERS } from '../../../records/limits.ts'
 import { parseConditionField } from './field.ts'
 import { type AddError, errorsAt, type JsonObject, nameType, readObject } from './field-errors.ts'
-import type { Filter } from './filter.ts'
-import { parseFilter } from './filter.ts'
+import { type Filter, parseFilter } from './filter.ts'
 
 export type Condition = { logic: Logic; groups: ConditionGroup[] }
 type Logic = 'AND' | 'OR'

@@ -3,7 +3,6 @@
 import { parseInstant } from '../../../base/clock.ts'
 import { tooLongText, wrongOrMissingText, wrongTypeText } from '../../../base/errors.ts'
 import { MAX_FILTER_VALUES } from '../../../records/limits.ts'
-import type { Unit } from '../../../records/operators.ts'
 import {
   isOperator,
   isUnit,
@@ -15,6 +14,7 @@ import {
   takesSpan,
   UNIT_MS,
   UNITS,
+  type Unit,
 } from '../../../records/operators.ts'
 import {
   type ConditionField,

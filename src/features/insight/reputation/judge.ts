@@ -18,7 +18,7 @@ export type ReachedLimit = {
   text: string
 }
 
-export type Levels = {
+type Levels = {
   bounce7Day: Level
   bounceAllTime: Level
   complaint7Day: Level

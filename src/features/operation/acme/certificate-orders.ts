@@ -48,14 +48,14 @@ type Deps = Pick<Base, 'certificates' | 'config' | 'counters' | 'log' | 'now' | 
   acmeChallenges: Challenges
 }
 
-export type OrderingOptions = {
+type OrderingOptions = {
   /** For tests: replaces the client that requests the directory. */
   http?: Pick<HttpClient, 'request'>
   wait?: AcmeDeps['wait']
   random?: () => number
 }
 
-export type CertificateOrders = {
+type CertificateOrders = {
   /** Orders the certificates that are due, and resolves when none is due. */
   turn(): Promise<void>
   stop(): Promise<void>

@@ -14,7 +14,7 @@ export type MailTexts = Texts['mail']
 export type ComposedMail = { language: Language; subject: string; text: string; html: string }
 
 /** The content of a mail: a paragraph, and a link if the reader has to act. */
-export type PlatformMessage = {
+type PlatformMessage = {
   subject: string
   text: string
   values: PlaceholderValues

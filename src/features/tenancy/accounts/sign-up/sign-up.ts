@@ -42,7 +42,7 @@ export type SignUpLimits = {
   refused: HourlyLimit
 }
 
-export type NewAccount = {
+type NewAccount = {
   address: ParsedAddress
   password: string
   /** The language of the mail to the user. */
