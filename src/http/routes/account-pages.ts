@@ -18,7 +18,7 @@ import {
 import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from '../../records/limits.ts'
 import type { Language } from '../../texts/languages.ts'
 import { deviceCookie } from '../exchange/cookies.ts'
-import type { Layout, Page } from '../pages/layout.ts'
+import type { HtmlPage, Layout } from '../pages/layout.ts'
 import { readerLanguage } from '../pages/reader-language.ts'
 import {
   changedView,
@@ -122,7 +122,7 @@ async function verifyPage(
   core: Pick<Core, 'store' | 'now'>,
   { token, done }: PageQuery,
   language: Language,
-): Promise<Page> {
+): Promise<HtmlPage> {
   if (done !== undefined) return verifiedView(language)
   const state = await findVerification(core, token)
   if (state === 'done') return verifiedView(language)
@@ -133,7 +133,7 @@ async function resetPage(
   core: Pick<Core, 'store' | 'now'>,
   { token, done, refused }: PageQuery,
   language: Language,
-): Promise<Page> {
+): Promise<HtmlPage> {
   if (done !== undefined) return changedView(language)
   const account = await findReset(core, token)
   if (account === undefined) return expiredView(language)

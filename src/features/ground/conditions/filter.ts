@@ -19,9 +19,9 @@ import {
 import {
   type ConditionField,
   describeField,
-  explainField,
+  explainConditionField,
   isMailActivity,
-  parseField,
+  parseConditionField,
 } from './field.ts'
 import {
   type AddError,
@@ -122,10 +122,10 @@ function readConditionField(
   addError: AddError,
   { field, operator }: { field: string; operator?: unknown },
 ): ConditionField | undefined {
-  const parsedField = parseField({ field, operator })
+  const parsedField = parseConditionField({ field, operator })
   // Without an operator, a bare name may be the name of an event.
   if (parsedField === undefined && isOperator(operator)) {
-    addError('field', 'custom', explainField({ field: shortenForError(field), operator }))
+    addError('field', 'custom', explainConditionField({ field: shortenForError(field), operator }))
   }
   return parsedField
 }
