@@ -124,7 +124,7 @@ export async function endSession(
 
 /**
  * Ends all sessions of the user but `except`, which gets a new id, so that a copy of its cookie no
- * longer works. Returns that session.
+ * longer works. Returns that session with its new id; undefined if it has ended.
  */
 export async function endSessions(
   tx: Tx,
