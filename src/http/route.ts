@@ -114,7 +114,7 @@ type Shape<Query, Body> = {
   /** The body is an HTML form, and `body` the schema of its fields. */
   takesForm?: boolean
   /**
-   * The handler reads the body from `stream`. `contentType`, `schema`: of the body, for the
+   * The handler reads the body from `stream`. `contentType`, `schema`: those of the body, for the
    * description. `isKept`: the handler keeps the whole body in memory, which takes its share of the
    * memory for bodies.
    */
@@ -155,10 +155,7 @@ type Shape<Query, Body> = {
    * callers.
    */
   refusals?: readonly number[]
-  /**
-   * The example of the operation; only hidden operations have none. It is made when somebody asks
-   * for the description, so that the start costs nothing.
-   */
+  /** The example of an operation that is not hidden. A function, so most examples are made only when asked for. */
   example?(): OperationExample
   /** Left out of `/openapi.json`. */
   isHidden?: boolean

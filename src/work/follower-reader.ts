@@ -18,9 +18,11 @@ import { describeError, hasCode } from '../base/errors.ts'
 import type { Log } from '../base/log.ts'
 import type { Store } from '../store/store.ts'
 import type { Tx } from '../store/write/transaction.ts'
-import type { Cursors, FollowedRow, FollowedRows } from './follower-handlers.ts'
 import {
+  type Cursors,
   createPlaces,
+  type FollowedRow,
+  type FollowedRows,
   type HandlerPlace,
   handleBatch,
   loadPlaces,
@@ -210,8 +212,7 @@ export function createRowReader<Row extends FollowedRow>(
     // A failure of the whole transaction is no fault of the handler whose turn it is.
     const failed = hasCode(error, 'DATABASE_ERROR') ? undefined : acting
     acting = undefined
-    // After a failed batch, the rows of the batch are handled one by one; after a failed read there are no
-    // rows to try alone.
+    // After a failure, rows come one by one; a failure of one row or of a read alone is followed by a pause.
     const isAlone = effort.isAlone()
     const { follower, afterSeq } =
       failed === undefined

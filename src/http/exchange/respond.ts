@@ -18,8 +18,14 @@ import { nextTurn } from '../../work/loop-turns.ts'
 import { type BodyLimits, isBodyless, readForm, readJson, readJsonIfAny } from '../body/body.ts'
 import type { BodyStream } from '../body/body-stream.ts'
 import { wantsStrict } from '../preference.ts'
-import type { HttpResponse } from '../response.ts'
-import { type BodyEnd, piecesOfOctets, sendPieces, sendWhole, WHOLE_BYTES } from '../response.ts'
+import {
+  type BodyEnd,
+  type HttpResponse,
+  piecesOfOctets,
+  sendPieces,
+  sendWhole,
+  WHOLE_BYTES,
+} from '../response.ts'
 import type { RawCall, Route } from '../route.ts'
 import { isLongUnderWay, respondAndLinger, sendContinueFor } from '../server/unread-body.ts'
 import { judgeNames, toStrayNames } from '../unknown-names.ts'
@@ -129,8 +135,8 @@ async function runInTurn({ route, outgoing }: Exchange, call: RawCall): Promise<
 }
 
 /**
- * Checks the percent-encoding of path and query as they were sent. @throws AppError BAD_REQUEST for
- * broken percent-encoding
+ * Checks the percent-encoding of path and query as they were sent.
+ * @throws AppError BAD_REQUEST for broken percent-encoding
  */
 function refuseUnreadableTarget({ url = '' }: IncomingMessage): void {
   if (!url.includes('%')) return
@@ -228,8 +234,8 @@ function toCall(
 }
 
 /**
- * Warns of names that nothing reads. @throws AppError VALIDATION_ERROR if the client wants such
- * names refused
+ * Warns of names that nothing reads.
+ * @throws AppError VALIDATION_ERROR if the client wants such names refused
  */
 function reportUnknown(exchange: Exchange, names: readonly UnknownName[]): void {
   const { ignored, refused } = judgeNames(names, wantsStrict(exchange.incoming))

@@ -2,7 +2,6 @@
  * `POST /v1/send`: the shape of a send request. `acceptOnce` checks the fields that depend on the
  * project's data, such as the sender domain, the template and subscriptions.
  */
-
 import { z } from 'zod'
 import { formatInstant } from '../../base/clock.ts'
 import { type FieldWarning, invalidField, tooLongText } from '../../base/errors.ts'
@@ -310,8 +309,8 @@ export const send = ({ core }: RouteDeps) => {
 }
 
 /**
- * Refuses a request whose HTML stands under a wrong name: the text would be sent alone. @throws AppError
- * VALIDATION_ERROR
+ * Refuses a request whose HTML stands under a wrong name: the text would be sent alone.
+ * @throws AppError VALIDATION_ERROR
  */
 function refuseLostHtml(
   { template, body }: { template?: string | undefined; body?: string | undefined },

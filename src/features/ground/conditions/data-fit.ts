@@ -6,7 +6,7 @@
  *   equals, notEquals           lists and objects
  *   in, notIn                   objects
  *   contains, notContains       numbers, booleans and objects
- *   greaterThan, lessThan, …    beside a number all but numbers, beside a text all but texts
+ *   greaterThan, lessThan, …    all but numbers beside a number, all but texts beside a text
  *   within, olderThan           what does not have the shape of a date
  */
 import type { OperatorOf } from '../../../records/operators.ts'
@@ -14,7 +14,7 @@ import { hasDateShape, jsonType, jsonValue } from '../../../store/dialect.ts'
 import { type SQL, sql } from '../../../store/drizzle.ts'
 import { contacts } from '../../../store/schema/contacts.ts'
 import { type Condition, listFilters } from './condition.ts'
-import { parseField } from './field.ts'
+import { parseConditionField } from './field.ts'
 import type { ReferencedSegments } from './referenced-segments.ts'
 
 export type DataType = 'text' | 'number' | 'boolean' | 'list' | 'object'
@@ -102,7 +102,7 @@ export function createDataFit(segments: ReferencedSegments): (condition: Conditi
     const sum: DataFit = { mayLack: false, filters: 0, depth: 0 }
     for (const filter of listFilters(condition)) {
       const { operator, value } = filter
-      const parsed = parseField(filter)
+      const parsed = parseConditionField(filter)
       const judged = { operator: operator as OperatorOf<'data'>, value }
       const isData = parsed?.kind === 'data'
       const mayLack = isData && isUnfit({ key: parsed.key, ...judged }) !== undefined

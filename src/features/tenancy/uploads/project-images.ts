@@ -24,18 +24,21 @@ type ImageQuery = {
   cursor?: string | undefined
 }
 
-/** How the list is ordered and named: newest first. */
+/** The list of images, newest first: its name in cursors, its table and its key. */
 export const NEWEST_UPLOADS = { list: 'uploads', table: uploads, key: 'name' } as const
 
+export const isImageOf = (projectId: string) => eq(uploads.projectId, projectId)
+
 /**
- * Lists the images of a project by cursor. @throws AppError VALIDATION_ERROR for an invalid cursor
+ * Lists the images of a project by cursor.
+ * @throws AppError VALIDATION_ERROR for an invalid cursor
  */
 export async function listImages(
   deps: Pick<Base, 'store' | 'config' | 'keyring' | 'listTotals'>,
   { projectId, limit, cursor }: ImageQuery,
 ): Promise<Listing<ListedUploadRecord, CountedEnd>> {
   return listNewest(deps, NEWEST_UPLOADS, {
-    where: eq(uploads.projectId, projectId),
+    where: isImageOf(projectId),
     filters: { projectId },
     limit,
     cursor,
@@ -57,7 +60,7 @@ async function findPlace(
   const row = await store.read
     .select({ at: uploads.createdAt })
     .from(uploads)
-    .where(and(eq(uploads.name, cursor), eq(uploads.projectId, projectId)))
+    .where(and(eq(uploads.name, cursor), isImageOf(projectId)))
     .get()
   if (row === undefined) throw unknownCursor()
   return { at: row.at, key: cursor }

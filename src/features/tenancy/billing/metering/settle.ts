@@ -28,7 +28,7 @@ import { describeMeterFault, type MeteringDeps } from './send.ts'
 
 /** The number of minutes that one run settles. */
 const WINDOWS = 50
-/** The number of minutes without an answer of Stripe after which a run ends. */
+/** The number of minutes without an answer of Stripe after which a run settles no more. */
 const MAX_FAULTS = 3
 
 const UNDECIDABLE = 'the summary of the meter does not tell whether it was counted'
@@ -129,7 +129,7 @@ async function readCounted(
 }
 
 /** The ids of the batches to settle: Stripe has counted them, has not, or it is unknown. */
-export type MeterVerdict = { counted: string[]; missing: string[]; unknown: string[] }
+type MeterVerdict = { counted: string[]; missing: string[]; unknown: string[] }
 
 type Judged = Pick<WindowBatch, 'id' | 'state' | 'credits' | 'firstTriedAt'>
 

@@ -33,7 +33,7 @@ type SubscriptionStanding = {
   state: 'live' | 'over' | 'pending'
   /** Whether a payment after the first one has failed and is still missing. */
   isFailing: boolean
-  /** Another live subscription of the project that began earlier; null if there is none. */
+  /** The subscription that the project has already, if it is another live one; else null. */
   earlier: string | null
 }
 
@@ -91,7 +91,7 @@ export async function applyStanding(
     await enqueueCancellation(deps, tx, { ...standing, billsUse: false })
     return note(deps, tx, facts, 'a second subscription of a project is cancelled')
   }
-  await store(deps, tx, project, standing)
+  await storeStanding(deps, tx, project, standing)
   await settlePayment(deps, tx, project, standing)
   tx.afterCommit(deps.directory.drop)
 }
@@ -154,7 +154,7 @@ async function isOfOther(
   return owner !== undefined
 }
 
-async function store(
+async function storeStanding(
   { now }: Deps,
   tx: Tx,
   project: Project,
