@@ -148,7 +148,7 @@ export type Config = {
     /** The most rows that are made ahead of delivery; 0: no limit. */
     rowsAhead: number
     brakeMinimum: number
-    /** The percentages from which the brake pauses a campaign; 0: it never does. */
+    /** The percentages above which the brake pauses a campaign; 0: it never does. */
     brakeHardBounces: number
     brakeRefusals: number
     brakeComplaints: number

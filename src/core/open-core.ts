@@ -60,7 +60,7 @@ export type OpenOptions = {
   certificatePollMs?: number | undefined
   /** Called while a large database is migrated. */
   onMigration?: StoreOptions['onMigration'] | undefined
-  /** As in `StoreOptions`. If absent and nothing is watched, scans run in the calling thread. */
+  /** As in `StoreOptions`. If this and `watch` are absent, scans run in the calling thread. */
   createThread?: StoreOptions['createThread']
   connect?: StoreOptions['connect']
 }

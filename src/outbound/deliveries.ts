@@ -60,11 +60,14 @@ const MAX_PER_THREAD = 500
  */
 const MAX_STARVED_SITES = 20
 const MAX_STARVED_TRANSACTIONAL = 40
-/** Multiplies `MAX_STARVED_SITES` when the sites that wait for the limit of their own server count, too. */
+/**
+ * Multiplies the limit of the class (`MAX_STARVED_SITES`, `MAX_STARVED_TRANSACTIONAL`) when the sites that
+ * wait for the limit of their own server count, too.
+ */
 const STARVED_AT_SERVERS = 5
 /**
- * Multiplies `MAX_STARVED_SITES` for the domains of the owner that are looked up: each may become a site without
- * a connection.
+ * Multiplies the limit of the class for the domains of the owner that are being looked up: each may become
+ * a site without a connection.
  */
 const STARVED_RESOLVING = 3
 /** Transactional mail may exceed the total limit by this factor. */

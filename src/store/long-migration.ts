@@ -41,8 +41,8 @@ export type MigrateThreadSettings = Pick<
 export type MigrateThreadMessage = { number: number } | { failure: string }
 
 /**
- * Databases of this size are migrated on a thread, because a migration reads the whole database at least
- * once. A smaller database takes a few seconds at most.
+ * A database of this size or more is migrated on a thread, because a migration reads the whole database at
+ * least once. A smaller database takes a few seconds at most.
  */
 const LARGE_BYTES = 256 * 1024 * 1024
 /** An estimate for a slow disk: a migration reads everything and makes an index. */

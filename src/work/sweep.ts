@@ -19,8 +19,8 @@ import type { RunningJob } from './jobs/run.ts'
 import { type AdaptiveSize, createBatchPace, withRest } from './pace.ts'
 
 /**
- * The rest of a sweep. `times`: after each batch, so many times as long as the batch took, at most a second.
- * `ms`: between two batches, so long. `event loop`: between two batches, one turn of the event loop.
+ * The rest of a sweep. `times`: after each batch, this many times as long as the batch took, at most a
+ * second. The others between two batches: `ms` milliseconds, one turn of the event loop, or no rest.
  */
 type SweepRest = { times: number } | { ms: number } | 'event loop' | 'none'
 

@@ -60,7 +60,10 @@ type Composer = {
   setAside(content: string): void
   /** @throws QuickLimitError; any other error means that the message cannot be composed or signed */
   compose(task: Pick<SmtpTask, 'task' | 'making'>): ComposedMessage
-  /** Composes and signs one message whose content and keys the thread does not keep. */
+  /**
+   * Composes and signs one message whose content and keys the thread does not keep. @throws Error if the
+   * message cannot be composed or signed
+   */
   sign(message: { task: number } & UnsignedMessage): ComposedMessage
   /** The memory that the content of the task takes; 0 if the message is already composed. */
   contentBytes(task: Pick<SmtpTask, 'making'>): number

@@ -61,7 +61,10 @@ export type HttpClient = {
 
 export type HttpClientOptions = {
   resolver: Pick<Resolver, 'a' | 'aaaa'>
-  /** Whether an address may be connected to; the answer never changes. Default: public addresses only. */
+  /**
+   * Whether an address may be connected to. Answers are cached, so the answer for an address must never
+   * change. Default: public addresses only.
+   */
   isAllowed?: (address: string) => boolean
   /** Whether http is allowed, beside https. */
   allowsHttp?: boolean
@@ -248,7 +251,10 @@ function redirectOf(hop: HttpHop, { status, headers }: RemoteResponse): HttpHop 
   return { ...hop, ...own, url, headers: Object.fromEntries(kept) }
 }
 
-/** Whether a header belongs to the body, as the id, time and signature of a webhook do. */
+/**
+ * Whether a header belongs to the body, as the id, time and signature of a webhook do. A redirect that drops
+ * the body drops these headers too.
+ */
 function isOfBody(name: string): boolean {
   return name.startsWith('content-') || name.startsWith('webhook-')
 }

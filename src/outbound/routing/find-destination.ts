@@ -35,8 +35,8 @@ const MAX_MX_RECORDS = 512
 const MAX_HOSTS = 24
 const MAX_ADDRESSES_OF_HOST = 16
 /**
- * How long a destination that leads back to this server is cached: the domain will probably be added here
- * soon.
+ * How long a destination that leads back to this server is cached. The time is short, because the domain
+ * will probably be added here soon.
  */
 const LOOP_MS = MINUTE_MS
 

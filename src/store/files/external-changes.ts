@@ -3,7 +3,8 @@ import type { Connection } from '../connection.ts'
 import { isBusy } from '../database-error.ts'
 
 /**
- * A running server notices within this time what a command has written. The help and the pages promise it.
+ * Within this time a running server notices what a command has written, and acts on it: the help and the
+ * pages promise it.
  */
 export const NOTICED_WITHIN_MS = 200
 

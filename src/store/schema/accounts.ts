@@ -23,8 +23,8 @@ export const users = sqliteTable('users', {
   /** When the address was proven; null until then. Read with `users/proof.ts` only. */
   verifiedAt: integer('verified_at'),
   /**
-   * The project whose invitation made the account without any mail; null once the address is
-   * proven.
+   * The project of the invitation that made the account, if the invitation was not mailed; null
+   * once the address is proven.
    */
   onlyProjectId: text('only_project_id'),
   /** `xx` or `xx-XX` */
@@ -92,7 +92,8 @@ export const projects = sqliteTable('projects', {
   secretHint: text('secret_hint').notNull(),
   areKeysSandbox: bool('are_keys_sandbox').notNull().default(false),
   /**
-   * Also true while the project is being reset, and once it is deleted: there is no reason then.
+   * Also true during a reset of the project, which sets no reason, and once the project is deleted:
+   * then the reason is null.
    */
   isDisabled: bool('is_disabled').notNull().default(false),
   disabledReason: text('disabled_reason').$type<DisabledReason>(),
@@ -112,7 +113,7 @@ export const projects = sqliteTable('projects', {
   postalAddress: text('postal_address'),
   /** Whether subject and text of submitted mail are templates, unless a message says otherwise. */
   submissionTemplates: bool('submission_templates').notNull().default(true),
-  /** What a faulty template does, if the request does not say. */
+  /** Whether mail with a faulty template is sent or refused, if the request does not say. */
   onTemplateFault: text('on_template_fault').$type<OnTemplateFault>().notNull().default('send'),
   /** Whether the public key may unsubscribe contacts, change their data and learn their ids. */
   publicKeyMayUpdate: bool('public_key_may_update').notNull().default(false),

@@ -6,7 +6,7 @@ export const DOCS: Record<string, string> = {
   'users.verified_at':
     'When the address was proven; null until then. Read with `users/proof.ts` only.',
   'users.only_project_id':
-    'The project whose invitation made the account without any mail; null once the address is proven.',
+    'The project of the invitation that made the account, if the invitation was not mailed; null once the address is proven.',
   'users.language': '`xx` or `xx-XX`',
   'users.timezone': 'A name of the IANA time zone database.',
   'users.totp_secret': 'Sealed; not in use until it is confirmed.',
@@ -16,7 +16,7 @@ export const DOCS: Record<string, string> = {
   'sessions.last_used_at': 'When the session was last used, to the minute.',
   account_tokens: 'Single-use tokens of mailed links. Used ones stay until they expire.',
   'projects.is_disabled':
-    'Also true while the project is being reset, and once it is deleted: there is no reason then.',
+    'Also true during a reset of the project, which sets no reason, and once the project is deleted: then the reason is null.',
   'projects.reset_since': 'Set while the project is being reset.',
   'projects.deleted_at': 'Set while the rows of a deleted project are being deleted.',
   'projects.last_reset_since': 'When the last finished reset began, and when it ended.',
@@ -25,7 +25,8 @@ export const DOCS: Record<string, string> = {
   'projects.postal_address': 'One line, for the footer of marketing mail.',
   'projects.submission_templates':
     'Whether subject and text of submitted mail are templates, unless a message says otherwise.',
-  'projects.on_template_fault': 'What a faulty template does, if the request does not say.',
+  'projects.on_template_fault':
+    'Whether mail with a faulty template is sent or refused, if the request does not say.',
   'projects.public_key_may_update':
     'Whether the public key may unsubscribe contacts, change their data and learn their ids.',
   'projects.reputation_since': "The figures of the project's reputation count from here.",

@@ -17,9 +17,9 @@ export type DomainStatus = 'Pending' | 'Success' | 'Failed' | 'TemporaryFailure'
 export type ContentClass = 'TRANSACTIONAL' | 'MARKETING' | 'HEADLESS'
 export type SourceType = 'TRANSACTIONAL' | 'CAMPAIGN' | 'WORKFLOW' | 'INBOUND'
 /**
- * How a person left; `unknown`: recorded by a version that did not record the way, or told by another
- * service's export. `project`: the project unsubscribed an address that bounces; only the undoing of
- * bounces asks for it.
+ * How a person left; `unknown`: recorded by a version that did not record the way, or told by the project
+ * (`hasLeft`) or by another service's export. `project`: the project unsubscribed an address that bounces;
+ * only the undoing of bounces asks for it.
  */
 export type WishKind = 'page' | 'one-click' | 'mail' | 'api' | 'complaint' | 'unknown' | 'project'
 export type SuppressionReason = 'HARD_BOUNCE' | 'COMPLAINT' | 'MANUAL' | 'STRIKES'

@@ -26,7 +26,7 @@ type WriteQueue = {
   took(ms: number): void
   isEmpty(): boolean
   /**
-   * When the next group begins at the latest. Only if all requests are patient, this time is not over yet.
+   * When the next group begins at the latest. This time is over unless all requests are patient.
    */
   dueAt(): number
   /**

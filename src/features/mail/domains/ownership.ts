@@ -40,7 +40,7 @@ export async function isOwnedElsewhere(queries: Queries, added: AddedDomain): Pr
 }
 
 /**
- * Whether a disabled project has verified the organizational domain of a domain, or another domain
+ * Whether a disabled project has verified the organizational domain of a domain, or any domain
  * under it. A project that is disabled only because it is being reset does not count.
  */
 export async function isUnderDisabledRoot(queries: Queries, domain: string): Promise<boolean> {

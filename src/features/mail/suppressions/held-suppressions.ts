@@ -41,8 +41,8 @@ type ConfirmResult = {
    */
   dropped: number
   /**
-   * The number of suppressions that stay held, because they are from before `since` or of other
-   * projects. While there are any, the fuse stays blown.
+   * The number of suppressions that the fuse still holds, because they are from before `since` or of
+   * other projects. While there are any, the fuse stays blown.
    */
   remaining: number
 }

@@ -38,8 +38,8 @@ type UndoResult = {
    */
   kept: number
   /**
-   * The number of suppressions that stay held, because they are from before `since` or of other
-   * projects. While there are any, the fuse stays blown.
+   * The number of suppressions that the fuse still holds, because they are from before `since` or of
+   * other projects. While there are any, the fuse stays blown.
    */
   remaining: number
 }

@@ -28,8 +28,8 @@ export type Retryable = {
   obstacle: string | null
   isCampaignPaused: boolean
   /**
-   * `maxPerHour` of the email's campaign, if nothing but this pace can be why the email is paused;
-   * otherwise null.
+   * `maxPerHour` of the email's campaign, if the email waits for its slot when it is paused and
+   * neither a fence nor its project holds it; null if it does not.
    */
   pace: number | null
   isSenderVerified: boolean

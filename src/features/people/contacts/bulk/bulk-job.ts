@@ -36,7 +36,10 @@ type BulkFilter<RawCondition = Condition> = {
   condition?: RawCondition | undefined
 }
 
-/** The contacts that a bulk job changes: those of the given ids, or those that match a filter. */
+/**
+ * The contacts that a bulk job changes: those of the given ids, or those that match a filter and
+ * exist when the job starts.
+ */
 export type BulkSelection<RawCondition = Condition> =
   | { mode: 'ids'; contactIds: readonly string[] }
   | { mode: 'query'; filter: BulkFilter<RawCondition>; excludeIds: readonly string[] }

@@ -1,9 +1,9 @@
 /**
- * Columns in which other services say whether a person gets mail. The column `subscribed` decides
- * alone. Any other such column unsubscribes the contact of its row if it says that the person left,
- * and does not subscribe an existing contact if it says that the person gets mail. Only names and
- * words that cannot mean anything else count: a `status` may be that of an order. A warning names
- * other words, and says how to map the column.
+ * Columns in which other services say whether a person gets mail. A filled cell of `subscribed`
+ * decides alone. Without one, a column that says that the person left unsubscribes the contact of
+ * the row, and a column that says that the person gets mail subscribes no existing contact.
+ * Only names and words that cannot mean anything else count: a `status` may be that of an order. A
+ * warning names other words, and says how to map the column.
  *
  * | kind           | example                    | the person left if the cell                            |
  * |----------------|----------------------------|--------------------------------------------------------|
