@@ -26,7 +26,7 @@ import { redactFields, redactText } from './redact.ts'
 export type Log = Logger
 export type LogLevel = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent'
 
-export type LogOptions = {
+type LogOptions = {
   /** Called for each omitted line. */
   onLeftOut?: () => void
   /** A monotonic clock in milliseconds. */
@@ -84,7 +84,7 @@ export function silentLog(): Log {
 }
 
 /** Ids of the story that a line belongs to. */
-export type LogFields = { [Name in `${string}Id`]?: string | undefined }
+type LogFields = { [Name in `${string}Id`]?: string | undefined }
 
 const storyFields = new AsyncLocalStorage<LogFields>()
 

@@ -12,7 +12,7 @@ import { openCore } from '../core/open-core.ts'
 import type { OutsideFile } from '../features/operation/backup/archive/manifest.ts'
 import { relocateConfig } from '../features/operation/backup/restore/data-folder.ts'
 import {
-  type Restored,
+  type RestoredBackup,
   restoreBackup,
 } from '../features/operation/backup/restore/restore-backup.ts'
 import type { CommandContext, Input, Result } from './engine/command.ts'
@@ -90,7 +90,7 @@ function ownerFileOf({
   return existsSync(SYSTEM_FILE) ? SYSTEM_FILE : null
 }
 
-function keepConfig({ configText, manifest }: Restored): WrittenConfig {
+function keepConfig({ configText, manifest }: RestoredBackup): WrittenConfig {
   const needed = manifest.outside
   if (configText === undefined) return { file: null, advice: [], needed }
   const text = `The configuration in the backup was not used: "tar --zstd -xOf FILE ${FILE_NAME}" shows it.`
@@ -100,7 +100,7 @@ function keepConfig({ configText, manifest }: Restored): WrittenConfig {
 /** Writes the configuration beside the restored data, never over an existing file. */
 async function writeConfig(
   folder: string,
-  { configText, manifest: { outside } }: Restored,
+  { configText, manifest: { outside } }: RestoredBackup,
 ): Promise<WrittenConfig> {
   if (configText === undefined) {
     const text = `The backup has no configuration file: write one with data_dir = ${JSON.stringify(folder)}.`
@@ -174,7 +174,7 @@ export function describeStart(
 
 function toJson(
   { dataDir }: Config,
-  { manifest, generation, held, newestWishAt, secrets }: Restored,
+  { manifest, generation, held, newestWishAt, secrets }: RestoredBackup,
   { written, at }: { written: WrittenConfig; at: number },
 ) {
   const { createdAt, version } = manifest
@@ -187,7 +187,7 @@ function toJson(
 
 function report(
   { dataDir, file }: Config,
-  { manifest, generation, held, newestWishAt, secrets }: Restored,
+  { manifest, generation, held, newestWishAt, secrets }: RestoredBackup,
   { written, at }: { written: WrittenConfig; at: number },
 ): string {
   const { createdAt, hostname } = manifest

@@ -7,11 +7,11 @@ import {
   confirmHeldSuppressions,
   listHeld,
 } from '../features/mail/suppressions/held-suppressions.ts'
-import type { SuppressionReason } from '../features/mail/suppressions/suppressions.ts'
 import {
   addSuppressions,
   deleteAddresses,
   listSuppressions,
+  type SuppressionReason,
 } from '../features/mail/suppressions/suppressions.ts'
 import { undoSuppressions } from '../features/mail/suppressions/undo-suppressions.ts'
 import { loadProject } from '../features/tenancy/accounts/projects/projects.ts'

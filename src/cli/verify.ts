@@ -3,7 +3,10 @@ import { closeSync, createReadStream, fstatSync, openSync } from 'node:fs'
 import path from 'node:path'
 import { AppError, hasCode } from '../base/errors.ts'
 import { DUTIES } from '../core/areas.ts'
-import { type Verified, verifyBackup } from '../features/operation/backup/inspect/verify-backup.ts'
+import {
+  type VerifiedBackup,
+  verifyBackup,
+} from '../features/operation/backup/inspect/verify-backup.ts'
 import type { CommandContext, Input, Result } from './engine/command.ts'
 import type { Terminal } from './engine/terminal.ts'
 import { escapeControls, formatFields } from './engine/text.ts'
@@ -42,7 +45,7 @@ function openFile(file: string): number {
   throw new AppError('BAD_REQUEST', `${file} is a folder, and no backup.`)
 }
 
-function describe(file: string, { manifest, ...facts }: Verified): string {
+function describe(file: string, { manifest, ...facts }: VerifiedBackup): string {
   const { version, generation, createdAt, hostname, seq, outside } = manifest
   const lines = [
     escapeControls(`${file === '-' ? 'The backup' : file} is complete and undamaged.`),

@@ -47,7 +47,7 @@ export function runAs(uid: number, place?: string): string {
   return `if the server runs as ${userName(present)}, as root run "${giveTo(present, place)}", otherwise run it as root`
 }
 
-export type FileRefusal = {
+type FileRefusal = {
   found: string
   /** The file itself, or the folder on the way that the user cannot enter. */
   obstacle: string

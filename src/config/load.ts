@@ -91,7 +91,7 @@ function loadFound(found: ConfigText | null, options: LoadOptions): LoadedConfig
 }
 
 /** Adds defaults that depend on other settings or on the system, and makes paths absolute. */
-export function deriveValues(values: SettingValues, folder: string): SettingValues {
+function deriveValues(values: SettingValues, folder: string): SettingValues {
   const absolute = resolvePaths(values, folder)
   const hostname = values['delivery.hostname'] ?? systemHostName()
   return {
@@ -141,7 +141,7 @@ function chooseSubmissionTls(values: SettingValues) {
  * Reads settings from the environment: `delivery.mode` is PILLARBOX_DELIVERY__MODE. A list is
  * separated by commas or written as a JSON array.
  */
-export function readEnvironment(env: NodeJS.ProcessEnv): ConfigLayer {
+function readEnvironment(env: NodeJS.ProcessEnv): ConfigLayer {
   const given = new Map<string, GivenValue>()
   const problems: ConfigProblem[] = []
   for (const [name, text] of Object.entries(env)) {

@@ -19,7 +19,7 @@ import { parseContentType } from '../formats/compose/parameters.ts'
 import { MAX_ATTACHMENT_FIELD_LENGTH } from '../formats/limits.ts'
 import { lineOfText } from '../records/fields.ts'
 
-type Limits = Pick<Config['limits'], 'attachmentsMaxBytes' | 'attachmentsMaxCount'>
+type AttachmentLimits = Pick<Config['limits'], 'attachmentsMaxBytes' | 'attachmentsMaxCount'>
 
 /** The most characters of all percent-encoded `data:` URIs of a request together. */
 const MAX_ENCODED_LENGTH = 64 * 1024
@@ -81,7 +81,7 @@ const attachment = z
 
 type GivenAttachment = z.output<typeof attachment>
 
-export function attachmentList(limits: Limits) {
+export function attachmentList(limits: AttachmentLimits) {
   const maxBase64Length = Math.floor((limits.attachmentsMaxBytes * 4) / 3)
   return z
     .array(attachment)

@@ -155,10 +155,7 @@ type Shape<Query, Body> = {
    * callers.
    */
   refusals?: readonly number[]
-  /**
-   * The example of the operation; only hidden operations have none. It is made when somebody asks
-   * for the description, so that the start costs nothing.
-   */
+  /** The example of an operation that is not hidden. A function, so most examples are made only when asked for. */
   example?(): OperationExample
   /** Left out of `/openapi.json`. */
   isHidden?: boolean

@@ -61,7 +61,7 @@ type RefusalReason = RecipientRefusal['refuse'] | 'full' | 'too-large' | 'too-of
 const MEMORY_BYTES = 80 * 1024 * 1024
 /** The share of MEMORY_BYTES for small messages: more than the sessions of one address can hold. */
 const SMALL_SHARE = 0.2
-const MAX_RECIPIENTS = 100
+const MAX_MESSAGE_RECIPIENTS = 100
 /** The limit of a command line (RFC 5321 section 4.5.3.1.4), with space for the parameters of extensions. */
 const MAX_COMMAND_BYTES = 2_048
 
@@ -104,7 +104,7 @@ function createServer(
       disabledCommands:
         certificate === null ? [...UNSUPPORTED_COMMANDS, 'STARTTLS'] : UNSUPPORTED_COMMANDS,
       size: inbound.maxMessageBytes,
-      maxRecipients: MAX_RECIPIENTS,
+      maxRecipients: MAX_MESSAGE_RECIPIENTS,
       maxCommandLength: MAX_COMMAND_BYTES,
       onMailFrom: (_sender, _session, done) => done(canAcceptMail(context) ? null : cannotStore()),
       onRcptTo: (recipient, session, done) => {

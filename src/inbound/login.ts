@@ -34,7 +34,7 @@ type LoginResult = { user: SubmissionUser } | { refused: SmtpRefusal; isGuess: b
 
 const SUBMISSION_USER = 'pillarbox'
 
-export type FailedLogins = {
+type FailedLogins = {
   isOverLimit(address: string): boolean
   /** Counts a failure. Returns how many milliseconds to wait before the reply. */
   failed(address: string): number
@@ -109,8 +109,9 @@ export async function confirmUser(
   context: LoginContext,
   session: SMTPServerSession,
 ): Promise<Project> {
-  const user = session.user as SubmissionUser | undefined
-  if (user === undefined) {
+  const user = session.user as SubmissionUser | false | undefined
+  // After STARTTLS smtp-server sets the user to false.
+  if (!user) {
     const isSafe = session.secure || context.isLocal(session.remoteAddress)
     throw isSafe ? refusal('530 5.7.0', 'Log in first') : needsTls()
   }

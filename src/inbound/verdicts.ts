@@ -37,7 +37,7 @@ const UNCHECKED: SenderVerdicts = {
   dmarc: 'PROCESSING_FAILED',
 }
 
-export type CheckedSender = {
+type CheckedSender = {
   verdicts: SenderVerdicts
   /** Domains authenticated by SPF or a valid signature. */
   domains: string[]

@@ -9,8 +9,14 @@ import type { Config } from '../config/config.ts'
 import type { AttemptOutcome } from './attempt.ts'
 import { createComposing } from './composing/composing.ts'
 import { createContentHistory, createContentMemory } from './composing/contents.ts'
-import type { Delivery, DeliveryResult, DeliveryTask } from './delivery.ts'
-import { createOutbox, putBackResult, unsentResult } from './delivery.ts'
+import {
+  createOutbox,
+  type Delivery,
+  type DeliveryResult,
+  type DeliveryTask,
+  putBackResult,
+  unsentResult,
+} from './delivery.ts'
 import { createDispatcher } from './dispatch/dispatcher.ts'
 import {
   outcomeOfClosed,
@@ -22,12 +28,12 @@ import {
 } from './outcomes.ts'
 import type { TaskResult, TransferableMessage } from './protocol.ts'
 import type { ClosedDestination, Destination } from './routing/destination.ts'
-import type { Destinations } from './routing/destinations.ts'
 import {
   createBrokenTls,
   createPoolChooser,
   createResolving,
   createSourceChooser,
+  type Destinations,
 } from './routing/destinations.ts'
 import type { SiteObservation, SiteShaping } from './sites/shaping.ts'
 import type { SiteQueues } from './sites/site-queues.ts'

@@ -8,7 +8,7 @@ import { AUDIENCE_TYPES, CAMPAIGN_STATUSES, CONTENT_CLASSES, PAUSE_REASONS } fro
 
 const count = z.int().meta({ description: 'At most a second behind' })
 
-export const campaignRecord = z
+const campaignRecord = z
   .object({
     id: z.string(),
     name: z.string(),
@@ -132,7 +132,7 @@ export const campaignStats = z
 
 export type CampaignStats = z.output<typeof campaignStats>
 
-export const campaignRecipient = z.object({
+const campaignRecipient = z.object({
   emailId: z.string(),
   contactId: z.string(),
   email: z.string(),

@@ -4,7 +4,7 @@ import { MAX_DOMAIN_LENGTH } from '../formats/address/address.ts'
 import { instant } from './fields.ts'
 import { DOMAIN_STATUSES } from './words.ts'
 
-export const dnsRecord = z
+const dnsRecord = z
   .object({
     purpose: z.string().meta({ examples: ['dkim', 'return-path', 'dmarc'] }),
     name: z.string(),

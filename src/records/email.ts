@@ -57,7 +57,7 @@ const summaryFields = {
 
 const reason = z.string().meta({ description: 'Where the email stands and why, in words' })
 
-export const listedEmail = z.object({ ...summaryFields, reason }).meta({ id: 'EmailSummary' })
+const listedEmail = z.object({ ...summaryFields, reason }).meta({ id: 'EmailSummary' })
 
 export type ListedEmailRecord = z.output<typeof listedEmail>
 /** An email in a list, without the sentence on its state. */
@@ -145,7 +145,7 @@ export const emailRecord = z
   })
   .meta({ id: 'Email' })
 
-export type EmailRecord = z.output<typeof emailRecord>
+type EmailRecord = z.output<typeof emailRecord>
 
 const acceptedEmail = z
   .object({

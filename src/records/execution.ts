@@ -51,7 +51,7 @@ export const executionPage = numberedPage(executionRecord, 'executions').meta({
   id: 'WorkflowExecutionPage',
 })
 
-export const stepExecutionRecord = z
+const stepExecutionRecord = z
   .object({
     id: z.string(),
     executionId: z.string(),

@@ -6,7 +6,7 @@ import { instantParameter, page, pageParameters } from './page.ts'
 
 const caller = z.enum(['secret', 'public', 'session'])
 
-export const requestRecord = z
+const requestRecord = z
   .object({
     id: z.string().meta({ description: '`X-Request-ID`' }),
     method: z.string(),

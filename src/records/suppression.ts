@@ -27,7 +27,7 @@ export type SuppressionRecord = z.output<typeof suppressionRecord>
 export type ListedSuppression = SuppressionRecord & { projectId?: string }
 
 /** A suppression that is held back, as `suppressions held --json` prints it. */
-export const heldSuppression = suppressionRecord.extend({
+const heldSuppression = suppressionRecord.extend({
   projectId: z.string(),
   /**
    * `fuse`: held until an operator decides; `domain`: held until DNS has been queried for its

@@ -21,7 +21,7 @@ export const uploadRecord = z.object(uploadFields).meta({ id: 'Upload' })
 
 export type UploadRecord = z.output<typeof uploadRecord>
 
-export const listedUploadRecord = z
+const listedUploadRecord = z
   .object({
     ...uploadFields,
     width: z.int().meta({ description: 'Pixels' }),

@@ -5,7 +5,7 @@ import { MAX_SEARCH_LENGTH } from './limits.ts'
 import { choiceParameter, pagingParameters, refuseMixedPaging, sortedPage } from './page.ts'
 import { STEP_TYPES, TRIGGER_TYPES, WAIT_OUTCOMES } from './words.ts'
 
-export const workflowRecord = z
+const workflowRecord = z
   .object({
     id: z.string(),
     name: z.string(),

@@ -34,7 +34,7 @@ type PluralForms = Readonly<{ other: string } & Partial<Record<Intl.LDMLPluralRu
  * The type of the texts of any language, made from the type of the English texts: an object with
  * `one` and `other` becomes plural forms.
  */
-export type WithPlurals<English> = English extends string
+type WithPlurals<English> = English extends string
   ? string
   : English extends { one: string; other: string }
     ? PluralForms

@@ -50,8 +50,7 @@ type Places<Row> = {
   letGo(place: HandlerPlace<Row>, failed: number): boolean
 }
 
-/** `name`: only for handlers with `names`. */
-export type FollowedRow = { seq: number; name?: string }
+export type FollowedRow = { seq: number }
 
 export type FollowedRows<Row> = {
   /** The number of the newest committed row; known without a read, and never too large. */
@@ -72,7 +71,7 @@ export type FollowerHandler<Row, Name extends string = string> = {
   /** The name of the handler's cursor. No two handlers with one name run at a time. */
   name: Name
   /** The names of the rows that may matter; the handler gets only these. All rows if absent. */
-  names?: ReadonlySet<string>
+  names?: Row extends { name: string } ? ReadonlySet<string> : undefined
   /**
    * Handles the rows; the rules of closures for `store.write` apply. A handler whose work would be too much
    * for one transaction calls `endAt` with the last row that it handles, the first row at least; the rows
@@ -288,8 +287,7 @@ async function handOver<Row extends FollowedRow>(
   handler: FollowerHandler<Row>,
   rows: readonly Row[],
 ): Promise<number | undefined> {
-  const { names } = handler
-  const wanted = names === undefined ? rows : rows.filter(({ name = '' }) => names.has(name))
+  const wanted = listNamed(rows, handler.names)
   let end: number | undefined
   if (wanted.length > 0) {
     await handler.handle(tx, wanted, ({ seq }) => {
@@ -297,4 +295,9 @@ async function handOver<Row extends FollowedRow>(
     })
   }
   return end
+}
+
+/** Returns the rows of these names; all rows if `names` is absent. */
+function listNamed<Row>(rows: readonly Row[], names?: ReadonlySet<string>): readonly Row[] {
+  return names === undefined ? rows : rows.filter((row) => names.has(Object(row).name))
 }

@@ -18,9 +18,11 @@ import { describeError, hasCode } from '../base/errors.ts'
 import type { Log } from '../base/log.ts'
 import type { Store } from '../store/store.ts'
 import type { Tx } from '../store/write/transaction.ts'
-import type { Cursors, FollowedRow, FollowedRows } from './follower-handlers.ts'
 import {
+  type Cursors,
   createPlaces,
+  type FollowedRow,
+  type FollowedRows,
   type HandlerPlace,
   handleBatch,
   loadPlaces,

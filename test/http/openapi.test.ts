@@ -154,6 +154,11 @@ describe('responses that no example shows match their descriptions too', () => {
     await checked('POST', '/auth/signup', {}, ada)
   })
 
+  it('of the health of the server to the machine itself', async () => {
+    const { body } = await checked('GET', '/health', {})
+    assert.ok('reasons' in body, 'it has the details')
+  })
+
   it('of a contact that exists', async () => {
     const person = { email: 'cy@people.test', data: { plan: 'pro' } }
     await checked('POST', '/contacts', {}, person)

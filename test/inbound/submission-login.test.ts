@@ -3,9 +3,11 @@ import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
 import { describe, it } from 'node:test'
 import { connect as connectTls } from 'node:tls'
+import type { SMTPServerSession } from 'smtp-server'
 import { deleteProject, resetProject } from '../../src/features/operation/erasure/end-project.ts'
 import { regenerateOwnKeys } from '../../src/features/tenancy/accounts/projects/own-projects.ts'
 import { updateProject } from '../../src/features/tenancy/accounts/projects/projects.ts'
+import { confirmUser, type LoginContext } from '../../src/inbound/login.ts'
 import { eq } from '../../src/store/drizzle.ts'
 import { projects } from '../../src/store/schema/accounts.ts'
 import { makeCertificate } from '../fakes/certificate.ts'
@@ -58,6 +60,14 @@ describe('logging in for submission', { concurrency: 8 }, () => {
     }
     assert.deepEqual(await rows(), [])
     client.close()
+  })
+
+  it('refuses mail without a login of a session whose user smtp-server has set to false', async () => {
+    const session = { user: false, secure: true } as unknown as SMTPServerSession
+    await assert.rejects(confirmUser({} as LoginContext, session), {
+      responseCode: 530,
+      message: '5.7.0 Log in first',
+    })
   })
 
   it('refuses an empty sender, and ignores the domains of a source route', async (t) => {

@@ -5,7 +5,7 @@ import path from 'node:path'
 import { test } from 'node:test'
 import { PLACEHOLDERS } from '../../src/texts/fill.ts'
 import { LANGUAGES } from '../../src/texts/languages.ts'
-import { textsOf } from '../../src/texts/texts.ts'
+import { formFor, textsOf } from '../../src/texts/texts.ts'
 import { findFaults, flatten, formatTexts } from './text-faults.ts'
 
 const folder = path.join(import.meta.dirname, '../../src/texts')
@@ -108,4 +108,19 @@ test('every footer names the project once, and no two languages have the same', 
     said.add(sentence).add(link)
   }
   assert.equal(said.size, 2 * LANGUAGES.length)
+})
+
+test('the form follows the plural rules of the language', () => {
+  const polish = { one: 'mail', few: 'maile', many: 'maili', other: 'maila' }
+  const counts = [0, 1, 2, 5, 12, 22, 1.5]
+  assert.deepEqual(
+    counts.map((count) => formFor('pl', polish, count)),
+    ['maili', 'mail', 'maile', 'maili', 'maili', 'maile', 'maila'],
+  )
+  const english = { one: 'email', other: 'emails' }
+  assert.deepEqual(
+    [0, 1, 2].map((count) => formFor('en', english, count)),
+    ['emails', 'email', 'emails'],
+  )
+  assert.equal(formFor('ja', { other: '通' }, 1), '通')
 })

@@ -23,7 +23,7 @@ import { statOf } from '../../config/file-access.ts'
 import { explainRefusal, explainStrayFiles, requireReachable } from './access.ts'
 import { refuseSystemFolder } from './system-folder.ts'
 
-export type FileOwner = { uid: number; gid: number }
+type FileOwner = { uid: number; gid: number }
 
 /** The functions of `process` that concern users; tests supply their own. */
 export type Users = Pick<

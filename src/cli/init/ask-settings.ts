@@ -25,7 +25,7 @@ export type FirstUser = {
   password: string | undefined
 }
 
-export type AskedSettings = { given: GivenSettings; user: FirstUser }
+type AskedSettings = { given: GivenSettings; user: FirstUser }
 
 /** The answer that means "no value", for questions whose empty answer means the default. */
 const NONE = 'none'

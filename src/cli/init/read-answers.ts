@@ -16,7 +16,7 @@ const MODES = ['sandbox', 'direct', 'relay'] as const
 const TLS_MODES = ['starttls', 'implicit', 'none'] as const
 const RELAY_PORTS = { starttls: 587, implicit: 465, none: 25 } as const
 /** Options whose value becomes the value of one setting. */
-const KEYS: readonly (readonly [flag: string, key: SettingKey])[] = [
+const ANSWER_KEYS: readonly (readonly [flag: string, key: SettingKey])[] = [
   ['--base-url', 'base_url'],
   ['--data-dir', 'data_dir'],
   ['--hostname', 'delivery.hostname'],
@@ -26,14 +26,14 @@ const KEYS: readonly (readonly [flag: string, key: SettingKey])[] = [
   ['--backup-dir', 'backup.dir'],
 ]
 const TEXTS = [
-  ...KEYS.map(([flag]) => nameOf(flag)),
+  ...ANSWER_KEYS.map(([flag]) => nameOf(flag)),
   ...['mode', 'relayPort', 'relayTls', 'relayPasswordFile', 'user', 'password'],
 ]
 const PASSWORD_FILE_FLAG = '--relay-password-file'
 const RELAY_FLAGS = [
   ...['--relay-host', '--relay-port', '--relay-tls', '--relay-username', PASSWORD_FILE_FLAG],
 ]
-const FLAGS = ['inbound', 'submission', 'https', 'passwordStdin', 'yes']
+const ANSWER_FLAGS = ['inbound', 'submission', 'https', 'passwordStdin', 'yes']
 
 type GivenAnswers = {
   given: GivenSettings
@@ -50,14 +50,15 @@ type ServerRecord = { name: string; type: string; value: string }
 /** Whether an option answers any of the questions; then nothing is asked. */
 export function isAnswered(input: Input): boolean {
   return (
-    TEXTS.some((name) => input.text(name) !== undefined) || FLAGS.some((name) => input.has(name))
+    TEXTS.some((name) => input.text(name) !== undefined) ||
+    ANSWER_FLAGS.some((name) => input.has(name))
   )
 }
 
 /** Returns the option that sets a key; undefined if no option does. */
 export function optionOfKey(key: string): string | undefined {
   if (key === 'delivery.relay.password') return PASSWORD_FILE_FLAG
-  return KEYS.find(([, each]) => each === key)?.[0]
+  return ANSWER_KEYS.find(([, each]) => each === key)?.[0]
 }
 
 /**
@@ -68,7 +69,7 @@ export function readAnswers(input: Input, file: string): GivenAnswers {
   const given: GivenSettings = {
     // The systemd unit lets the service write to this folder.
     ...(file === SYSTEM_FILE ? { data_dir: STATE_FOLDER } : {}),
-    ...Object.assign({}, ...KEYS.map(([flag, key]) => readKey(input, flag, key))),
+    ...Object.assign({}, ...ANSWER_KEYS.map(([flag, key]) => readKey(input, flag, key))),
     ...readMode(input),
     ...readRelay(input),
     ...(input.text('backupDir') === undefined ? {} : { 'backup.every': '1d' }),

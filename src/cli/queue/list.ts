@@ -37,7 +37,7 @@ const MAX_REASON = 160
 const DEFAULT_COLUMNS = 80
 const INDENT = '  '
 
-export type ListedEmail = QueuedEmail & Explanation
+type ListedEmail = QueuedEmail & Explanation
 
 type QueueRow = {
   id: string

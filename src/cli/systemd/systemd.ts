@@ -22,7 +22,7 @@ import {
 } from './unit.ts'
 
 /** The folders that every unit lets the server write. */
-const OWN = [STATE_FOLDER, BACKUP_FOLDER]
+const WRITABLE_FOLDERS = [STATE_FOLDER, BACKUP_FOLDER]
 
 type Program = { command: string[]; copy: { from: string; to: string } | null }
 
@@ -41,11 +41,11 @@ type Installed = {
  * The files that list the processes of the service's control group, in version 2 and in version 1
  * of control groups.
  */
-const GROUPS = ['sys/fs/cgroup', 'sys/fs/cgroup/systemd'].map((folder) =>
+const UNIT_CGROUPS = ['sys/fs/cgroup', 'sys/fs/cgroup/systemd'].map((folder) =>
   path.join(folder, 'system.slice/pillarbox.service/cgroup.procs'),
 )
 /** The text that Linux appends to the name of an executable whose file is gone. */
-const GONE = ' (deleted)'
+const DELETED_MARK = ' (deleted)'
 
 export async function systemdCommand(context: CommandContext, input: Input): Promise<Result> {
   const program = chooseProgram(input)
@@ -103,7 +103,7 @@ async function listWritable({ terminal, configPath }: CommandContext): Promise<s
     const { config } = await findConfiguration({ terminal: { cwd, env: {} }, configPath }).load()
     if (config.file === null) return []
     const folders = [config.dataDir, ...(config.backup.dir === null ? [] : [config.backup.dir])]
-    return folders.filter((folder) => !OWN.some((own) => isInside(folder, own)))
+    return folders.filter((folder) => !WRITABLE_FOLDERS.some((own) => isInside(folder, own)))
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
     // The fault is left to `config check`, because the rest of the unit does not depend on the
@@ -187,13 +187,13 @@ function callOf(program: readonly string[]): string {
  * and does not ask systemd. `root`: the root of the running system; tests give another.
  */
 export function runsOldProgram(root = '/'): boolean {
-  const processes = GROUPS.flatMap((file) =>
+  const processes = UNIT_CGROUPS.flatMap((file) =>
     read(() => readFileSync(path.join(root, file), 'utf8')),
   )
   return processes
     .flatMap((text) => text.match(/\d+/g) ?? [])
     .flatMap((id) => read(() => readlinkSync(path.join(root, 'proc', id, 'exe'))))
-    .some((executable) => executable.endsWith(GONE))
+    .some((executable) => executable.endsWith(DELETED_MARK))
 }
 
 /**

@@ -20,7 +20,7 @@ import { type Listing, pageListing } from './listing.ts'
 
 type Dated = SQLiteTable & { createdAt: SQLiteColumn }
 
-export type NewestFirst<Table extends Dated> = {
+type NewestFirst<Table extends Dated> = {
   /** The name of the list in its cursors and in its counts; each list has its own name. */
   list: string
   table: Table

@@ -3,8 +3,8 @@ import { backups } from '../../store/schema/backups.ts'
 import { serverQuestions } from '../../store/schema/service.ts'
 import type { Base } from '../ground/base.ts'
 import type { Area } from '../ground/manifest/area.ts'
+import { startCertificateOrders } from './acme/certificate-orders.ts'
 import type { Challenges } from './acme/challenges.ts'
-import { startOrdering } from './acme/ordering.ts'
 import { startBackups } from './backup/schedule/schedule.ts'
 import { resumeErasures } from './erasure/end-project.ts'
 import { DELETION_KIND, RESET_KIND } from './erasure/kinds.ts'
@@ -14,7 +14,7 @@ type Parts = Base & { acmeChallenges: Challenges }
 
 export const operation: Area<Parts> = {
   name: 'operation',
-  loops: [startBackups, startOrdering],
+  loops: [startBackups, startCertificateOrders],
   jobs: [
     { name: 'resume-erasures', schedule: '*/10 * * * *', run: resumeErasures },
     // A fence lets these jobs run, because they change rows of this server only, and make no

@@ -13,7 +13,7 @@ import { readEntities, readText } from '../parse/entity.ts'
 import { type ReadFile, type ReadMessage, readMessage } from '../reading/read-message.ts'
 import { boundedLine } from './header.ts'
 
-export type IncomingAttachment = {
+type IncomingAttachment = {
   filename: string | null
   /** The content type in lower case. */
   contentType: string

@@ -4,7 +4,7 @@
  */
 
 /** The maximum number of sentences for one message; a last sentence says that there are more. */
-export const MAX_DAMAGE_WARNINGS = 20
+const MAX_DAMAGE_WARNINGS = 20
 const MAX_WARNING_LENGTH = 300
 
 export class Damage {

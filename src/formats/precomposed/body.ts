@@ -16,7 +16,6 @@ import { htmlToText, type Link } from '../html/html-to-text.ts'
 import type { LinkNumbers } from '../html/links.ts'
 import { afterTag, readMarkup } from '../html/tag.ts'
 import type { Tracker } from '../html/tracking.ts'
-import { addTrackingSlots, fillTrackingSlots, type TrackingSlot } from '../html/tracking.ts'
 import { escapeHtml } from '../template/characters.ts'
 import { type Piece, printPlaceholder, type TemplatePlaceholder } from '../template/substitute.ts'
 import type { Variables } from '../template/variables.ts'
@@ -36,6 +35,7 @@ import {
   toValue,
   type Value,
 } from './slotted-text.ts'
+import { addTrackingSlots, fillTrackingSlots, type TrackingSlot } from './tracking-slots.ts'
 
 /** `footer`: undefined without a footer. `tracking`: undefined if links are not tracked. */
 type PrecomposedKind = {

@@ -61,7 +61,7 @@ const UNIT_MS: Readonly<Record<string, number>> = {
 }
 
 /** `text`: the normalised text of the reply, which the rules match. */
-type Match = { rule: ReplyRule | undefined; digit: number; text: string }
+type ReplyMatch = { rule: ReplyRule | undefined; digit: number; text: string }
 
 const MAX_MATCHED_LENGTH = 2_000
 const MIN_VERDICT_LENGTH = 8
@@ -71,7 +71,7 @@ const ADVICE =
 /** The value in a rule's `enhanced` for a reply without an enhanced code. */
 const NO_DETAIL = 'none'
 
-type Context = ReturnType<typeof contextOf>
+type RuleContext = ReturnType<typeof contextOf>
 
 /**
  * Returns the verdict on a reply. At stage `late`, `code` 0 means that the report has no reply
@@ -122,7 +122,7 @@ function firstDigit({ stage, reply }: ReplyContext): number {
   return Number(reply.enhancedCode?.charAt(0) ?? 5)
 }
 
-function verdictOf(input: ReplyContext, { digit, text, rule }: Match): ReplyVerdict {
+function verdictOf(input: ReplyContext, { digit, text, rule }: ReplyMatch): ReplyVerdict {
   const replyClass = rule?.class ?? 'unknown'
   const reason = rule?.reason ?? 'undetermined'
   const meaning = CLASS_MEANINGS[replyClass]
@@ -181,7 +181,7 @@ function boundHint(ms: number): number {
  * Finds the rule that applies to a reply.
  * `digit`: the first digit of the reply code, or its substitute.
  */
-export function matchReply(input: ReplyContext, digit: number): Match {
+export function matchReply(input: ReplyContext, digit: number): ReplyMatch {
   const raw = input.reply.text.slice(0, MAX_MATCHED_LENGTH).toLowerCase().replace(/\s+/g, ' ')
   const text = dropNames(raw)
   const verdict = dropAdvice(text)
@@ -225,7 +225,7 @@ function contextOf(input: ReplyContext, digit: number) {
   return { stage, code: reply.code, command, detail, digit, names, isForeign }
 }
 
-function matchesContext(rule: ReplyRule, context: Context): boolean {
+function matchesContext(rule: ReplyRule, context: RuleContext): boolean {
   const { stage, code, command, detail } = context
   if (rule.digit !== undefined && rule.digit !== context.digit) return false
   if (rule.codes !== undefined && !rule.codes.includes(code)) return false

@@ -16,7 +16,7 @@ export type Original = {
 }
 
 const MAX_TOKENS = 20
-const MAX_RECIPIENTS = 20
+const MAX_ORIGINAL_RECIPIENTS = 20
 
 /**
  * Matches the local parts of `signed-tokens.ts`: a letter, a dot, and a signed payload in base32.
@@ -39,7 +39,7 @@ export function readOriginal(
   return {
     messageId: findField(original, 'message-id')?.slice(0, MAX_LINE_OCTETS) ?? null,
     subject: subject === undefined ? null : decodeHeader(subject).slice(0, MAX_LINE_OCTETS),
-    recipients: listAddresses(listFields(original, 'to').join(', '), MAX_RECIPIENTS),
+    recipients: listAddresses(listFields(original, 'to').join(', '), MAX_ORIGINAL_RECIPIENTS),
     tokens: listTokens([...sections, ...reports]),
   }
 }

@@ -27,7 +27,7 @@ const FRAME_BYTES = 4 * 1024
 const ITEM_LEVELS = 2
 
 /** A list of up to two pieces is sent as a whole. */
-const WHOLE_LENGTH = 2 * JSON_PIECE_LENGTH
+const MAX_WHOLE_ANSWER_LENGTH = 2 * JSON_PIECE_LENGTH
 
 type Memory = Pick<RawCall, 'reserve'>
 /**
@@ -95,7 +95,7 @@ async function listResponse<Item, End extends object>(
   const texts = textOf(list)
   const begun: string[] = []
   let length = 0
-  while (length < WHOLE_LENGTH) {
+  while (length < MAX_WHOLE_ANSWER_LENGTH) {
     const next = await texts.next()
     if (next.done) return { ...json(200, null), body: begun.join('') }
     begun.push(next.value)

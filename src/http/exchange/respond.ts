@@ -18,8 +18,14 @@ import { nextTurn } from '../../work/loop-turns.ts'
 import { type BodyLimits, isBodyless, readForm, readJson, readJsonIfAny } from '../body/body.ts'
 import type { BodyStream } from '../body/body-stream.ts'
 import { wantsStrict } from '../preference.ts'
-import type { HttpResponse } from '../response.ts'
-import { type BodyEnd, piecesOfOctets, sendPieces, sendWhole, WHOLE_BYTES } from '../response.ts'
+import {
+  type BodyEnd,
+  type HttpResponse,
+  piecesOfOctets,
+  sendPieces,
+  sendWhole,
+  WHOLE_BYTES,
+} from '../response.ts'
 import type { RawCall, Route } from '../route.ts'
 import { isLongUnderWay, respondAndLinger, sendContinueFor } from '../server/unread-body.ts'
 import { judgeNames, toStrayNames } from '../unknown-names.ts'

@@ -7,7 +7,7 @@ import type { Core } from '../../core/core.ts'
 import type { SessionUser } from '../../features/tenancy/accounts/callers/caller.ts'
 import type { SessionGuesser } from '../../features/tenancy/accounts/login/confirm-password.ts'
 import { findSession } from '../../features/tenancy/accounts/sessions/find.ts'
-import type { Client } from '../../features/tenancy/accounts/sessions/sessions.ts'
+import type { SessionClient } from '../../features/tenancy/accounts/sessions/sessions.ts'
 import type { UserCall } from '../route.ts'
 import { addressGroup, addressNetwork } from '../server/client-address.ts'
 import { DEVICE_COOKIE, readCookie, sessionCookieName } from './cookies.ts'
@@ -28,7 +28,7 @@ export async function findSessionUser(
 }
 
 /** The facts of the client that a new session stores. */
-export function clientOf({ headers }: IncomingMessage, address: string | null): Client {
+export function clientOf({ headers }: IncomingMessage, address: string | null): SessionClient {
   return { ip: address, userAgent: headers['user-agent'] ?? null }
 }
 

@@ -9,7 +9,7 @@ import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from '../../records/limits.t
 import { fillPieces, type PlaceholderValues } from '../../texts/fill.ts'
 import type { Language } from '../../texts/languages.ts'
 import { type Texts, textsOf } from '../../texts/texts.ts'
-import type { Page } from './layout.ts'
+import type { HtmlPage } from './layout.ts'
 import { type Html, phrase } from './phrase.ts'
 
 const PLACEHOLDER = 'you@example.org'
@@ -57,7 +57,7 @@ const JSON_HEADER = "-H 'Content-Type: application/json'"
  * The page after a login. There is no dashboard, so it shows how a program calls the API, for each
  * of the user's projects.
  */
-export function homeView(input: HomeInput): Page {
+export function homeView(input: HomeInput): HtmlPage {
   const { language, address, projects, baseUrl, docs, logOut } = input
   const { home } = textsOf(language).app
   return page(language, home.title, [
@@ -80,7 +80,7 @@ export function homeView(input: HomeInput): Page {
 }
 
 /** The page for logging in. It has no form for passwords, and shows how a program logs in. */
-export function loginView(input: LoginInput): Page {
+export function loginView(input: LoginInput): HtmlPage {
   const { language, failure, providers, isSignUpOpen, baseUrl, docs } = input
   const { login, home, failures } = textsOf(language).app
   const buttons = providers.map(
@@ -104,14 +104,14 @@ export function loginView(input: LoginInput): Page {
   ])
 }
 
-export function appErrorView(status: number, language: Language, home: string): Page {
+export function appErrorView(status: number, language: Language, home: string): HtmlPage {
   const texts = textsOf(language).app
   const { title, text } = status === 404 ? texts.notFound : texts.failed
   const shown = page(language, title, [html`<p>${text}</p>\n`, link(home, texts.notFound.home)])
   return { ...shown, status }
 }
 
-function page(language: Language, title: string, content: readonly Html[]): Page {
+function page(language: Language, title: string, content: readonly Html[]): HtmlPage {
   const body = html`<h1>${title}</h1>\n${content}`
   return { status: 200, language, title, projectName: null, content: body }
 }
@@ -133,7 +133,7 @@ function link(href: string, text: string): Html {
 export function invitationView(
   invitation: ShownInvitation,
   { language, isWrongPassword = false, ...call }: InvitationInput,
-): Page {
+): HtmlPage {
   const texts = textsOf(language).invitation
   const { projectName, address } = invitation
   const isOpen = invitation.state === 'open'
@@ -147,7 +147,7 @@ ${buttonLink('../app', texts.accepted.button)}`
 }
 
 /** The page for an invitation that is not open. */
-export function goneInvitationView(language: Language): Page {
+export function goneInvitationView(language: Language): HtmlPage {
   const { title, text } = textsOf(language).invitation.gone
   const content = html`<h1>${title}</h1>\n<p>${text}</p>`
   return { status: 404, language, title, projectName: null, content }

@@ -9,7 +9,7 @@ import type { Language } from '../../texts/languages.ts'
 import type { HttpResponse } from '../response.ts'
 import type { Html } from './phrase.ts'
 
-export type Page = {
+export type HtmlPage = {
   status: number
   language: Language
   title: string
@@ -20,7 +20,7 @@ export type Page = {
   side?: Html
 }
 
-export type Layout = (page: Page) => Promise<HttpResponse>
+export type Layout = (page: HtmlPage) => Promise<HttpResponse>
 
 /** The error text for the address of no page. */
 export const NO_SUCH_PAGE = 'There is no such page.'
@@ -207,7 +207,7 @@ function policy({ sheet, script }: Parts): string {
 }
 
 function document(
-  { language, title, projectName, content, side }: Page,
+  { language, title, projectName, content, side }: HtmlPage,
   { sheet, script }: Parts,
 ): Html {
   return html`<!doctype html>

@@ -8,10 +8,10 @@ import { html } from 'hono/html'
 import type { PageContact } from '../../features/people/contacts/read/public-contact.ts'
 import type { Language } from '../../texts/languages.ts'
 import { type Texts, textsOf } from '../../texts/texts.ts'
-import type { Page } from './layout.ts'
+import type { HtmlPage } from './layout.ts'
 import { type Html, phrase } from './phrase.ts'
 
-export type View = (input: PageInput) => Page
+export type View = (input: PageInput) => HtmlPage
 
 /** A contact that opens a page. */
 type PageInput = {
@@ -110,7 +110,7 @@ type Reset = PasswordRule & {
 }
 
 /** The page for an invalid link or an error. */
-export function errorView(status: number, language: Language): Page {
+export function errorView(status: number, language: Language): HtmlPage {
   const { notFound, failed } = textsOf(language).contact
   const { title, text } = status === 404 ? notFound : failed
   const content = html`${heading(title)}<p>${text}</p>`
@@ -118,14 +118,14 @@ export function errorView(status: number, language: Language): Page {
 }
 
 /** The page of a signed link whose contact and email were deleted without a trace. */
-export function goneView(language: Language): Page {
+export function goneView(language: Language): HtmlPage {
   const { notFound, gone } = textsOf(language).contact
   const { title } = notFound
   const content = html`${heading(title)}<p>${gone}</p>`
   return { status: 410, language, title, projectName: null, content }
 }
 
-function page({ contact }: PageInput, title: string, content: Html[]): Page {
+function page({ contact }: PageInput, title: string, content: Html[]): HtmlPage {
   const { language, projectName } = contact
   return { status: 200, language, title, projectName, content: html`${content}` }
 }
@@ -169,7 +169,7 @@ stroke="currentColor" stroke-width="2" stroke-linecap="round" stroke-linejoin="r
 }
 
 /** Asks a user to confirm an address. Opening the page changes nothing, so scanners of links do no harm. */
-export function verifyView(language: Language, token: string): Page {
+export function verifyView(language: Language, token: string): HtmlPage {
   const { title, ask, button } = textsOf(language).account.verify
   return accountPage(language, title, [
     icon(ENVELOPE),
@@ -183,7 +183,7 @@ export function verifyView(language: Language, token: string): Page {
   ])
 }
 
-export function verifiedView(language: Language): Page {
+export function verifiedView(language: Language): HtmlPage {
   return doneView(language, textsOf(language).account.verified)
 }
 
@@ -191,7 +191,7 @@ export function verifiedView(language: Language): Page {
 export function resetView(
   language: Language,
   { token, address, isRefused, minLength, maxLength }: Reset,
-): Page {
+): HtmlPage {
   const { title, label, rule, button } = textsOf(language).account.reset
   const state = isRefused ? html` aria-invalid="true" autofocus` : ''
   return accountPage(language, title, [
@@ -214,7 +214,7 @@ minlength="${minLength}" maxlength="${maxLength}" aria-describedby="rule"${state
  * The page after a password was changed. The page asks the user to log in; a link leads to the page
  * that says how.
  */
-export function changedView(language: Language): Page {
+export function changedView(language: Language): HtmlPage {
   const logIn = textsOf(language).app.login.title
   const shown = doneView(language, textsOf(language).account.changed)
   const link = html`<p><a class="button" href="../app/login">${logIn}</a></p>\n`
@@ -222,15 +222,15 @@ export function changedView(language: Language): Page {
 }
 
 /** The page for a link that is unknown, used or expired. */
-export function expiredView(language: Language): Page {
+export function expiredView(language: Language): HtmlPage {
   const { title, text } = textsOf(language).account.expired
   return { ...accountPage(language, title, [heading(title), html`<p>${text}</p>`]), status: 404 }
 }
 
-function doneView(language: Language, { title, text }: { title: string; text: string }): Page {
+function doneView(language: Language, { title, text }: { title: string; text: string }): HtmlPage {
   return accountPage(language, title, [icon(TICK, 'done'), heading(title), html`<p>${text}</p>`])
 }
 
-function accountPage(language: Language, title: string, content: Html[]): Page {
+function accountPage(language: Language, title: string, content: Html[]): HtmlPage {
   return { status: 200, language, title, projectName: null, content: html`${content}` }
 }

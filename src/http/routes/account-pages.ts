@@ -6,7 +6,6 @@
  * The forms' routes are outside `/auth/`: the pages send no referrer, so browsers state no origin
  * (`Origin: null`), which routes below `/auth/` refuse. The token proves more than an origin does.
  */
-
 import { z } from 'zod'
 import type { AppError } from '../../base/errors.ts'
 import type { Core } from '../../core/core.ts'
@@ -19,7 +18,7 @@ import {
 import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from '../../records/limits.ts'
 import type { Language } from '../../texts/languages.ts'
 import { deviceCookie } from '../exchange/cookies.ts'
-import type { Layout, Page } from '../pages/layout.ts'
+import type { HtmlPage, Layout } from '../pages/layout.ts'
 import { readerLanguage } from '../pages/reader-language.ts'
 import {
   changedView,
@@ -37,7 +36,7 @@ import { whileClientWaits } from '../server/client-gone.ts'
 const text = z.string().catch('')
 
 /**
- * `done`: the form was sent, and the page says how it went. `refused`: the last password broke the
+ * `done`: shows the page that says that it is done. `refused`: the last password broke the
  * rule for passwords.
  */
 const pageQuery = z.object({
@@ -123,7 +122,7 @@ async function verifyPage(
   core: Pick<Core, 'store' | 'now'>,
   { token, done }: PageQuery,
   language: Language,
-): Promise<Page> {
+): Promise<HtmlPage> {
   if (done !== undefined) return verifiedView(language)
   const state = await findVerification(core, token)
   if (state === 'done') return verifiedView(language)
@@ -134,7 +133,7 @@ async function resetPage(
   core: Pick<Core, 'store' | 'now'>,
   { token, done, refused }: PageQuery,
   language: Language,
-): Promise<Page> {
+): Promise<HtmlPage> {
   if (done !== undefined) return changedView(language)
   const account = await findReset(core, token)
   if (account === undefined) return expiredView(language)

@@ -2,7 +2,6 @@
  * The description of the API: `/openapi.json`, and `/docs` to read and try it. The page loads nothing from
  * other hosts.
  */
-
 import { notFound } from '../../base/errors.ts'
 import { readAsset } from '../../config/assets.ts'
 import { productVersion } from '../../config/version.ts'

@@ -1,5 +1,4 @@
 /** Sender domains of a project, with the DNS records that each needs. */
-
 import { z } from 'zod'
 import { notFound } from '../../base/errors.ts'
 import { addDomain, deleteDomain, listDomains } from '../../features/mail/domains/domains.ts'

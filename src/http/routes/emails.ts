@@ -1,7 +1,6 @@
 /**
  * The emails of a project: their list, where each stands, what its receivers said, and its octets.
  */
-
 import { findEmailBytes } from '../../features/insight/activity/email-bytes.ts'
 import { listEmails } from '../../features/insight/emails/list-emails.ts'
 import {

@@ -1,5 +1,4 @@
 /** Events that clients recorded and that the service emitted. */
-
 import { z } from 'zod'
 import { deleteEvents, findDeletionStatus } from '../../features/ground/events/delete.ts'
 import { listEvents } from '../../features/ground/events/list.ts'

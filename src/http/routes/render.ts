@@ -1,5 +1,4 @@
 /** `POST /render`: previews of texts, templates and campaigns. */
-
 import { z } from 'zod'
 import { renderRequest } from '../../features/outreach/campaigns/render.ts'
 import { MAX_SUBJECT_LENGTH } from '../../formats/limits.ts'

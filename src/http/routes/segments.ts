@@ -1,5 +1,4 @@
 /** Segments of a project, defined by a condition or by hand, and their contacts. */
-
 import { z } from 'zod'
 import type { Core } from '../../core/core.ts'
 import { type Condition, listFilters } from '../../features/ground/conditions/condition.ts'
@@ -22,7 +21,6 @@ import { conditionExample } from '../../records/condition.ts'
 import { contactExample } from '../../records/contact.ts'
 import { findings } from '../../records/findings.ts'
 import { numbersOf } from '../../records/page.ts'
-import type { SegmentRecord } from '../../records/segment.ts'
 import {
   addedMembers,
   computedMembers,
@@ -31,6 +29,7 @@ import {
   memberQuery,
   newMembers,
   newSegment,
+  type SegmentRecord,
   segmentChanges,
   segmentExample,
   segmentRecord,

@@ -2,7 +2,6 @@
  * `POST /v1/send`: the shape of a send request. `acceptOnce` checks the fields that depend on the
  * project's data, such as the sender domain, the template and subscriptions.
  */
-
 import { z } from 'zod'
 import { formatInstant } from '../../base/clock.ts'
 import { type FieldWarning, invalidField, tooLongText } from '../../base/errors.ts'

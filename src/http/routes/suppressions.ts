@@ -1,5 +1,4 @@
 /** A project's suppression list: addresses that the project does not send to. */
-
 import { z } from 'zod'
 import {
   addSuppressions,

@@ -2,7 +2,6 @@
  * Templates of a project. The list can be paged by cursor or by page number, and its response has
  * the fields of both.
  */
-
 import type { z } from 'zod'
 import { withEnd } from '../../features/ground/listing.ts'
 import { listTemplates } from '../../features/mail/templates/list-templates.ts'

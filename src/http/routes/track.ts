@@ -99,8 +99,8 @@ type KeyedBody = Pick<
 >
 
 /**
- * Warns of fields that the public key cannot set. The warning follows from the body alone, so that it does
- * not tell whether the address is known.
+ * Warns that with the public key `subscribed` and `data` have only a part of their effect. The warning follows
+ * from the body alone, so that it does not tell whether the address is known.
  */
 function warnOfKey(body: KeyedBody, warn: RawCall['warn']): void {
   const texts = [describeState(body), describeData(body)].filter((text) => text !== undefined)

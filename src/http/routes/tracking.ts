@@ -2,7 +2,6 @@
  * The open pixel and the tracked links of emails. Both respond before the hit is written, set no
  * cookie and store no IP address. A token that this server did not sign gets 404.
  */
-
 import { isMachineRequest } from '../../features/mail/tracking/machine-detection.ts'
 import { createClickResolver } from '../../features/mail/tracking/resolve-click.ts'
 import { readOpenToken } from '../../formats/signed-tokens.ts'

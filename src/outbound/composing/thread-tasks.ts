@@ -19,7 +19,7 @@ type ThreadTasksDeps = Pick<ThreadsOptions, 'settings' | 'log' | 'counters'> & {
 }
 
 /** A task and how its answer is read. */
-export type ComposingTask<Output> = {
+type ComposingTask<Output> = {
   ask(task: number): ToThread
   /** Returns undefined for messages that do not answer. @throws Error if the task failed */
   read(message: FromThread): { result: Output } | undefined

@@ -11,8 +11,7 @@ import {
 import { type Agent as HttpsAgent, type RequestOptions, request as requestHttps } from 'node:https'
 import { isIP } from 'node:net'
 import { HopEnded } from './failure.ts'
-import type { HopEnd } from './hop-limits.ts'
-import { limitPeer } from './hop-limits.ts'
+import { type HopEnd, limitPeer } from './hop-limits.ts'
 
 export type HttpMethod = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 

@@ -65,7 +65,6 @@ export async function watchDisk(options: DiskOptions): Promise<Disk> {
   let space: DiskSpace | null = null
   let isLow = false
   let isScarce = false
-  let told: string | null = null
 
   async function refresh(): Promise<void> {
     try {
@@ -78,9 +77,7 @@ export async function watchDisk(options: DiskOptions): Promise<Disk> {
     const wasLow = isLow
     isLow = free < minFreeBytes * (isLow ? RECOVERY_FACTOR : 1)
     isScarce = free < total * SCARCE_SHARE * (isScarce ? RECOVERY_FACTOR : 1)
-    const reason = reasonOf(space)
-    if (reason !== told) health.set('disk', reason)
-    told = reason
+    health.set('disk', reasonOf(space))
     if (isLow && !wasLow) {
       const facts = { folder, freeBytes: free, minFreeBytes }
       log.error(facts, 'the disk is nearly full: no new data is accepted')

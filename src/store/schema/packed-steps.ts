@@ -23,7 +23,7 @@ export type StoredStep = {
 }
 
 /** The columns of an attempt whose texts its steps repeat. */
-export type RepeatedTexts = {
+type RepeatedTexts = {
   host: string | null
   address: string | null
   replyText: string | null

@@ -27,7 +27,9 @@ syncBuiltinESMExports()
 const { createCertificates } = await import('../../../src/config/certificates/watch.ts')
 const { createCounters } = await import('../../../src/base/counters.ts')
 const { createChallenges } = await import('../../../src/features/operation/acme/challenges.ts')
-const { startOrdering } = await import('../../../src/features/operation/acme/ordering.ts')
+const { startCertificateOrders } = await import(
+  '../../../src/features/operation/acme/certificate-orders.ts'
+)
 const { createHealth } = await import('../../../src/base/health.ts')
 const { silentLog } = await import('../../../src/base/log.ts')
 
@@ -64,7 +66,7 @@ const now = () => Number(at)
 const health = createHealth()
 const log = silentLog()
 const certificates = createCertificates({ config, health, log, now }, 1e9)
-const ordering = startOrdering(
+const ordering = startCertificateOrders(
   {
     certificates,
     config,

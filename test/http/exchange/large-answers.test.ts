@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict'
 import { before, describe, it } from 'node:test'
 import { z } from 'zod'
+import { MAX_SUBJECT_LENGTH } from '../../../src/formats/limits.ts'
 import { MAX_PAGE_BYTES } from '../../../src/http/exchange/list-response.ts'
 import { describeApi } from '../../../src/http/openapi.ts'
 import type { Route } from '../../../src/http/route.ts'
@@ -192,8 +193,12 @@ const MAX_ROWS = 100
 
 /** Texts without a `max` that are short wherever they are. */
 const SHORT_NAMES =
-  /^(?:\w*[iI]d|name|subject|from|email|recipientAddress|event|state|status|reason|source|url|key|filename|method|path)$/
-const SHORT_TEXT_BYTES = 1_000
+  /^(?:messageId|name|subject|from|email|recipientAddress|event|state|status|reason|source|url|key|filename|method|path)$/
+/** The largest is a subject of 998 characters. */
+const SHORT_TEXT_BYTES = 4 * MAX_SUBJECT_LENGTH
+const ID_NAME = /^(?!messageId$)\w*[iI]d$/
+/** A UUID, or the name of a row in a list of several tables. */
+const ID_BYTES = 100
 
 /** Lists of small rows whose shapes do not say so: short texts without a `max`, and the event that starts a workflow. */
 const SMALL_ROWS = [
@@ -220,6 +225,7 @@ function maxBytesOf(schema: Schema, name = ''): number {
   }
   if (maxLength !== undefined) return 4 * maxLength
   const isShort = SHORT_NAMES.test(name) || isWord(schema) || schema.format !== undefined
+  if (ID_NAME.test(name)) return ID_BYTES
   return isShort ? SHORT_TEXT_BYTES : Number.POSITIVE_INFINITY
 }
 

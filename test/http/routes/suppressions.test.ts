@@ -2,7 +2,10 @@ import assert from 'node:assert/strict'
 import { beforeEach, test } from 'node:test'
 import supertest from 'supertest'
 import { selectNewest } from '../../../src/features/ground/newest-first.ts'
-import { NEWEST_SUPPRESSIONS } from '../../../src/features/mail/suppressions/suppressions.ts'
+import {
+  NEWEST_SUPPRESSIONS,
+  suppressionsOf,
+} from '../../../src/features/mail/suppressions/suppressions.ts'
 import { eq, sql } from '../../../src/store/drizzle.ts'
 import { newId } from '../../../src/store/ids.ts'
 import { contacts } from '../../../src/store/schema/contacts.ts'
@@ -169,7 +172,7 @@ test('no route of suppressions accepts a public key', async () => {
 })
 
 test('the unfiltered list follows its index, also after a cursor', async () => {
-  const where = eq(suppressions.projectId, mine.id)
+  const where = suppressionsOf({ projectId: mine.id })
   for (const after of [undefined, { at: 1, key: newId() }]) {
     const { sql: text } = selectNewest(service.core, NEWEST_SUPPRESSIONS, {
       where,

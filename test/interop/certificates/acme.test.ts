@@ -11,7 +11,7 @@ import { text } from 'node:stream/consumers'
 import { type TestContext, test } from 'node:test'
 import { connect as connectTls, type TLSSocket } from 'node:tls'
 import { createRateLimiter } from '../../../src/features/ground/requests/rate-limit.ts'
-import { startOrdering } from '../../../src/features/operation/acme/ordering.ts'
+import { startCertificateOrders } from '../../../src/features/operation/acme/certificate-orders.ts'
 import { startChallengeListeners } from '../../../src/http/server/challenge-listener.ts'
 import { startHttp } from '../../../src/http/server/server.ts'
 import { startInbound } from '../../../src/inbound/listener.ts'
@@ -63,7 +63,7 @@ async function startAll(t: TestContext, core: TestCore) {
   const limiter = createRateLimiter(0, core.now)
   const submission = await startSubmission(core, { limiter })
   const challenges = await startChallengeListeners(core)
-  const order = () => startOrdering(core, { random: () => 0.5 })!
+  const order = () => startCertificateOrders(core, { random: () => 0.5 })!
   const ordering = order()
   const stop = async () => {
     await ordering.stop()
@@ -310,7 +310,7 @@ test('a chain that cannot be used is a failed order, and is not ordered again at
   await ordering.stop()
   const { validFromDate, validToDate } = new X509Certificate(kept)
   core.clock.now += 0.71 * (validToDate.getTime() - validFromDate.getTime())
-  const broken = startOrdering(core, { random: () => 0.5, http: { request: asked } })!
+  const broken = startCertificateOrders(core, { random: () => 0.5, http: { request: asked } })!
   t.after(broken.stop)
   await broken.turn()
   assert.match(
@@ -330,7 +330,7 @@ test('an order that a kill has interrupted is not repeated at once', { skip }, a
   const { core, ordering, order } = await openServer(t)
   await ordering.stop()
   const { folder } = core.config.acme!
-  const failing = startOrdering(core, {
+  const failing = startCertificateOrders(core, {
     random: () => 0.5,
     http: { request: () => new Promise(() => undefined) },
   })!

@@ -14,7 +14,7 @@ import { segmentMembers } from '../../../store/schema/segments.ts'
 import type { Base } from '../base.ts'
 import type { Condition } from './condition.ts'
 import { normalizeAddress, normalizeAddresses } from './contact-filter.ts'
-import { parseField } from './field.ts'
+import { parseConditionField } from './field.ts'
 import type { Filter } from './filter.ts'
 import type { ReferencedSegments } from './referenced-segments.ts'
 
@@ -74,14 +74,14 @@ function* listRequired(condition: Condition, segments: ReferencedSegments): Gene
  * Returns the condition of the segment that the filter requires, if the segment has no member rows.
  */
 function conditionOf(filter: Filter, segments: ReferencedSegments): Condition | undefined {
-  const parsedField = parseField(filter)
+  const parsedField = parseConditionField(filter)
   if (parsedField?.kind !== 'segment' || filter.operator !== 'memberOfSegment') return undefined
   const segment = segments.get(parsedField.id)
   return segment?.hasMembers ? undefined : segment?.condition
 }
 
 function findSource(filter: Filter, context: CandidateContext): CandidateSource | undefined {
-  const parsedField = parseField(filter)
+  const parsedField = parseConditionField(filter)
   if (parsedField?.kind === 'event') return findEvents(filter, { ...context, ...parsedField })
   if (parsedField?.kind !== 'segment' || filter.operator !== 'memberOfSegment') return undefined
   if (!context.segments.get(parsedField.id)?.hasMembers) return undefined

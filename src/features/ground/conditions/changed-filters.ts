@@ -15,7 +15,7 @@ import { events } from '../../../store/schema/events.ts'
 import { isAutomaticRow, RECEIVED } from './automatic-mail.ts'
 import type { Condition } from './condition.ts'
 import { isUnfit } from './data-fit.ts'
-import { type ConditionField, parseField } from './field.ts'
+import { type ConditionField, parseConditionField } from './field.ts'
 import type { Filter } from './filter.ts'
 import type { ReferencedSegments } from './referenced-segments.ts'
 
@@ -70,7 +70,7 @@ function visit(walk: FilterWalk, { groups }: Condition, isNegated: boolean): voi
 }
 
 function visitFilter(walk: FilterWalk, filter: Filter, isNegated: boolean): void {
-  const field = parseField(filter)
+  const field = parseConditionField(filter)
   if (field?.kind === 'segment') {
     const segment = walk.segments.get(field.id)
     if (segment?.condition === undefined) return

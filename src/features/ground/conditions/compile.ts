@@ -30,7 +30,7 @@ import {
 } from './contact-filter.ts'
 import { compileDataFilter } from './data-filter.ts'
 import { createDataFit, type DataFit, isUnfit } from './data-fit.ts'
-import { type ConditionField, parseField } from './field.ts'
+import { type ConditionField, parseConditionField } from './field.ts'
 import type { Filter } from './filter.ts'
 import {
   loadReferencedSegment,
@@ -160,7 +160,7 @@ function balance(operator: SQL, expressions: SQL[]): SQL {
 function compileFilter(compiler: Compiler, filter: Filter): Term {
   compiler.filters += 1
   if (compiler.filters > MAX_FILTERS_IN_ALL) throw tooMuch(`${MAX_FILTERS_IN_ALL} filters`)
-  const parsedField = parseField(filter)
+  const parsedField = parseConditionField(filter)
   if (parsedField === undefined) throw new TypeError(`Unknown field: ${filter.field}`)
   if (parsedField.kind === 'segment') return compileMembership(compiler, filter, parsedField.id)
   const leaf = compileLeaf(compiler, filter, parsedField)

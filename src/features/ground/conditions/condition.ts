@@ -18,10 +18,9 @@ import {
 } from '../../../base/errors.ts'
 import { parseJsonText } from '../../../base/json-text.ts'
 import { MAX_CONDITION_DEPTH, MAX_CONDITION_FILTERS } from '../../../records/limits.ts'
-import { parseField } from './field.ts'
+import { parseConditionField } from './field.ts'
 import { type AddError, errorsAt, type JsonObject, nameType, readObject } from './field-errors.ts'
-import type { Filter } from './filter.ts'
-import { parseFilter } from './filter.ts'
+import { type Filter, parseFilter } from './filter.ts'
 
 export type Condition = { logic: Logic; groups: ConditionGroup[] }
 type Logic = 'AND' | 'OR'
@@ -93,7 +92,7 @@ export function listReferences(condition: Condition): ConditionReferences {
   const segments = new Set<string>()
   const campaigns = new Set<string>()
   for (const filter of listFilters(condition)) {
-    const parsedField = parseField(filter)
+    const parsedField = parseConditionField(filter)
     if (parsedField === undefined) continue
     if (parsedField.kind === 'data') keys.add(parsedField.key)
     else if (parsedField.kind === 'event') {

@@ -14,7 +14,7 @@ import { hasDateShape, jsonType, jsonValue } from '../../../store/dialect.ts'
 import { type SQL, sql } from '../../../store/drizzle.ts'
 import { contacts } from '../../../store/schema/contacts.ts'
 import { type Condition, listFilters } from './condition.ts'
-import { parseField } from './field.ts'
+import { parseConditionField } from './field.ts'
 import type { ReferencedSegments } from './referenced-segments.ts'
 
 export type DataType = 'text' | 'number' | 'boolean' | 'list' | 'object'
@@ -102,7 +102,7 @@ export function createDataFit(segments: ReferencedSegments): (condition: Conditi
     const sum: DataFit = { mayLack: false, filters: 0, depth: 0 }
     for (const filter of listFilters(condition)) {
       const { operator, value } = filter
-      const parsed = parseField(filter)
+      const parsed = parseConditionField(filter)
       const judged = { operator: operator as OperatorOf<'data'>, value }
       const isData = parsed?.kind === 'data'
       const mayLack = isData && isUnfit({ key: parsed.key, ...judged }) !== undefined

@@ -43,7 +43,7 @@ const PREFIXES: readonly string[] = ['data', 'event', 'email', 'segment']
 const FORMS = [...COLUMNS, 'data.<key>', 'event.<name>', 'email.<activity>', 'segment.<id>']
 
 /** Parses a field; undefined for an unknown field. */
-export function parseField({
+export function parseConditionField({
   field,
   operator,
   campaignId,
@@ -98,7 +98,13 @@ export function spellingsOf(eventName: string): string[] {
 }
 
 /** Explains in an error message why `parseField` returns undefined. */
-export function explainField({ field, operator }: { field: string; operator: unknown }): string {
+export function explainConditionField({
+  field,
+  operator,
+}: {
+  field: string
+  operator: unknown
+}): string {
   const [prefix] = split(field)
   const isPrefixed = PREFIXES.includes(prefix) && field.includes('.')
   if (prefix === 'email' && isPrefixed) {

@@ -3,7 +3,6 @@
 import { parseInstant } from '../../../base/clock.ts'
 import { tooLongText, wrongOrMissingText, wrongTypeText } from '../../../base/errors.ts'
 import { MAX_FILTER_VALUES } from '../../../records/limits.ts'
-import type { Unit } from '../../../records/operators.ts'
 import {
   isOperator,
   isUnit,
@@ -15,13 +14,14 @@ import {
   takesSpan,
   UNIT_MS,
   UNITS,
+  type Unit,
 } from '../../../records/operators.ts'
 import {
   type ConditionField,
   describeField,
-  explainField,
+  explainConditionField,
   isMailActivity,
-  parseField,
+  parseConditionField,
 } from './field.ts'
 import {
   type AddError,
@@ -122,10 +122,10 @@ function readConditionField(
   addError: AddError,
   { field, operator }: { field: string; operator?: unknown },
 ): ConditionField | undefined {
-  const parsedField = parseField({ field, operator })
+  const parsedField = parseConditionField({ field, operator })
   // Without an operator, a bare name may be the name of an event.
   if (parsedField === undefined && isOperator(operator)) {
-    addError('field', 'custom', explainField({ field: shortenForError(field), operator }))
+    addError('field', 'custom', explainConditionField({ field: shortenForError(field), operator }))
   }
   return parsedField
 }

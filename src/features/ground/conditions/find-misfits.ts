@@ -17,7 +17,7 @@ import { isAutomaticRow, RECEIVED } from './automatic-mail.ts'
 import { findUnasked } from './compile.ts'
 import { type Condition, listFilters, listReferences } from './condition.ts'
 import { isUnfit } from './data-fit.ts'
-import { type ConditionField, parseField } from './field.ts'
+import { type ConditionField, parseConditionField } from './field.ts'
 import { shortenForError } from './field-errors.ts'
 import type { Filter } from './filter.ts'
 import { findUnknownFields } from './unknown-fields.ts'
@@ -71,7 +71,7 @@ export async function findMisfits(deps: Deps, input: MisfitsInput): Promise<Mess
  */
 function findZoneless(filter: Filter): MessageFinding[] {
   const { value } = filter
-  if (parseField(filter)?.kind !== 'instant' || typeof value !== 'string') return []
+  if (parseConditionField(filter)?.kind !== 'instant' || typeof value !== 'string') return []
   const time = parseZoneless(value)
   if (time === undefined || time.isDay) return []
   const message = `The value of ${nameOf(filter)} has no time zone, so it means ${formatInstant(time.at)}, in UTC.`
@@ -92,7 +92,7 @@ async function findLeftOutMail(
   projectId: string,
   filters: readonly Filter[],
 ): Promise<MessageFinding[]> {
-  const filter = filters.find((one) => isOnReceived(parseField(one)))
+  const filter = filters.find((one) => isOnReceived(parseConditionField(one)))
   if (filter === undefined) return []
   const [[count = 0] = []] = await store.scan.values<[number]>(
     sql`select count(distinct ${events.contactId}) from ${events}
@@ -117,7 +117,7 @@ async function countMisfits(
   filters: readonly Filter[],
 ): Promise<Misfits[]> {
   const onData = filters.flatMap((filter) => {
-    const field = parseField(filter)
+    const field = parseConditionField(filter)
     return field?.kind === 'data' ? [{ filter, key: field.key }] : []
   })
   const some = distinct(onData).slice(0, MAX_FILTERS)
@@ -214,7 +214,7 @@ async function findUnknownNames(
 ): Promise<MessageFinding[]> {
   const findings = new Map<string, MessageFinding>()
   for (const filter of filters) {
-    const field = parseField(filter)
+    const field = parseConditionField(filter)
     const name = shortenForError(filter.field)
     if (findings.has(name) || findings.size >= MAX_FILTERS) continue
     if (field?.kind === 'event' && !field.name.startsWith('email.')) {

@@ -7,7 +7,7 @@ import { sql } from '../../../store/drizzle.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Base } from '../base.ts'
 import { listDataKeys } from './data-keys.ts'
-import { parseField } from './field.ts'
+import { parseConditionField } from './field.ts'
 import { nearestName, shortenForError } from './field-errors.ts'
 import type { Filter } from './filter.ts'
 
@@ -36,7 +36,7 @@ export async function findUnknownFields(
 ): Promise<UnknownField[]> {
   const asked = new Map<string, Filter>()
   for (const filter of filters) {
-    const field = parseField(filter)
+    const field = parseConditionField(filter)
     if (field?.kind !== 'data' || asked.has(field.key)) continue
     asked.set(field.key, filter)
     if (asked.size === MAX_FIELDS) break

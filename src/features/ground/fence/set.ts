@@ -81,8 +81,8 @@ const stopSchedules = statement(
   () => sql`update workflows set next_fire_at = null where next_fire_at is not null`,
 )
 
-/** Holds jobs. A running job loses its lease, so it cannot commit any more. */
-const holdJobs = statement(
+/** Fences jobs. A running job loses its lease, so it cannot commit any more. */
+const fenceJobs = statement(
   () => sql`update jobs set state = 'waiting', run_at = ${FENCED_UNTIL}, lease_id = null,
       lease_until = null, attempts = attempts - (state = 'active'), updated_at = ${AT}
     where state in ('waiting', 'active') and kind in ${listOf(parameter('kinds'))}`,
@@ -92,14 +92,14 @@ const holdJobs = statement(
  * The copy's batches may have been charged since, so they count as tried: no emails are added to them, and
  * Stripe's identifiers or the summary of its meter decide (`billing/metering/settle.ts`).
  */
-const holdBatches = statement(
+const fenceBatches = statement(
   () => sql`update metering_batches set is_held = 1,
       first_tried_at = coalesce(first_tried_at, occurred_at),
       last_tried_at = coalesce(last_tried_at, occurred_at)
     where state not in ('charged', 'dropped')`,
 )
 
-const holdReceived = statement(
+const fenceReceived = statement(
   () => sql`update inbound_messages set state = 'held', begun_at = null where state = 'pending'`,
 )
 
@@ -114,7 +114,7 @@ const endInvitations = statement(
     sql`update invitations set revoked_at = ${AT} where accepted_at is null and revoked_at is null`,
 )
 
-const HOLD = [pauseCampaigns, stopSchedules, holdJobs, holdBatches, holdReceived]
+const FENCE = [pauseCampaigns, stopSchedules, fenceJobs, fenceBatches, fenceReceived]
 const END = [endSessions, endLinks, endInvitations]
 
 /** Sets the fence. Servers may run meanwhile. */
@@ -163,7 +163,7 @@ async function setIn(
   const mailUntil = Math.max(at, (await tx.find(findMailUntil, { at }))?.until ?? 0)
   await tx.execute(insertFences, { generation, at, eventSeq, mailUntil })
   const values = { at, kinds: JSON.stringify(duties.fencedKinds) }
-  for (const hold of HOLD) await tx.execute(hold, values)
+  for (const fence of FENCE) await tx.execute(fence, values)
   for (const end of END) await tx.execute(end, values)
   return { generation, seq }
 }

@@ -95,7 +95,7 @@ function countRequests(
 }
 
 /** Counts the rows of a stretch that match. */
-export function countStretch(
+function countStretch(
   query: RequestQuery,
   { after, stretch }: { after: RequestPosition | undefined; stretch: number },
 ): SQL {

@@ -10,7 +10,7 @@ export const CATEGORIES: readonly UsageCategory[] = [
 ]
 
 export type CategoryNumbers = Record<UsageCategory, number>
-export type Limits = Record<UsageCategory, number | null>
+export type UsageLimits = Record<UsageCategory, number | null>
 
 const CATEGORY_OF = {
   TRANSACTIONAL: 'transactional',

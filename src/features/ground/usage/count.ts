@@ -14,8 +14,15 @@ import type { UsageCategory } from '../../../store/schema/words.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../base.ts'
 import { categoryOf, LIMIT_COLUMNS } from './categories.ts'
-import { add, addAgain, addUnlimited, type MonthChange, readUse, type Use } from './counters.ts'
-import { hasSharedLimit, type Limit, leftOf, limitsFor } from './limits.ts'
+import {
+  add,
+  addAgain,
+  addUnlimited,
+  type MonthChange,
+  type MonthUse,
+  readUse,
+} from './counters.ts'
+import { hasSharedLimit, leftOf, limitsFor, type UsageLimit } from './limits.ts'
 import { monthOf, nextMonthOf } from './month.ts'
 import { announceCrossed } from './notices.ts'
 
@@ -31,7 +38,7 @@ type Counted = {
 }
 
 /** `use`: the use that was read in this transaction. `at`: now. */
-type Added = { use: Use; category: UsageCategory; count: number; at: number }
+type Added = { use: MonthUse; category: UsageCategory; count: number; at: number }
 
 type CountedEmail = Pick<Email, 'projectId' | 'sourceType' | 'isPlatform' | 'createdAt'>
 
@@ -115,12 +122,16 @@ export function findUse(
   deps: Pick<Base, 'config'>,
   reader: Pick<Tx, 'find'>,
   { projectId, at }: Omit<CountedUse, 'category'>,
-): Promise<Use | undefined> {
+): Promise<MonthUse | undefined> {
   return readUse(reader, { projectId, startsAt: monthOf(at) }, hasSharedLimit(deps))
 }
 
 /** Returns how many more emails the limits allow; infinite without a limit. */
-export function allowanceOf(deps: Pick<Base, 'config'>, use: Use, category: UsageCategory): number {
+export function allowanceOf(
+  deps: Pick<Base, 'config'>,
+  use: MonthUse,
+  category: UsageCategory,
+): number {
   return leftOf(limitsFor(deps, use, category))
 }
 
@@ -154,7 +165,7 @@ function isLimited(deps: UsageDeps, project: Project, category: UsageCategory): 
 
 function refuseOver(
   deps: Pick<Base, 'config'>,
-  use: Use,
+  use: MonthUse,
   { category, count }: { category: UsageCategory; count: number },
 ): void {
   const over = limitsFor(deps, use, category).find(({ limit, used }) => used + count > limit)
@@ -167,9 +178,9 @@ const COUNTED = {
   workflows: ['email of workflows', 'emails of workflows'],
   inbound: ['received email', 'received emails'],
   shared: ['email', 'emails'],
-} as const satisfies Record<Limit['name'], readonly [one: string, many: string]>
+} as const satisfies Record<UsageLimit['name'], readonly [one: string, many: string]>
 
-function overLimit({ name, limit, used }: Limit, startsAt: number): AppError {
+function overLimit({ name, limit, used }: UsageLimit, startsAt: number): AppError {
   const resetsAt = nextMonthOf(startsAt)
   const [one, many] = COUNTED[name]
   const most = `${limit} ${limit === 1 ? one : many} a month`

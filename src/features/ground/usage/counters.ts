@@ -7,7 +7,7 @@ import { sql } from '../../../store/drizzle.ts'
 import type { UsageCategory } from '../../../store/schema/words.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
-import type { CategoryNumbers, Limits } from './categories.ts'
+import type { CategoryNumbers, UsageLimits } from './categories.ts'
 
 /** `startsAt`: the beginning of the month. */
 export type MonthChange = {
@@ -18,7 +18,7 @@ export type MonthChange = {
 }
 
 /** The use of a project in a month, with what limits it. */
-export type Use = {
+export type MonthUse = {
   projectId: string
   startsAt: number
   used: CategoryNumbers
@@ -27,7 +27,7 @@ export type Use = {
    * share.
    */
   usedByOthers: number
-  limits: Limits
+  limits: UsageLimits
   isSubscribed: boolean
   currency: string | null
 }
@@ -126,7 +126,7 @@ export async function readUse(
   reader: Pick<Tx, 'find'>,
   { projectId, startsAt }: { projectId: string; startsAt: number },
   isShared: boolean,
-): Promise<Use | undefined> {
+): Promise<MonthUse | undefined> {
   const row = await reader.find(findLimits, { projectId })
   if (row === undefined) return undefined
   const { subscription, currency, ...limits } = row

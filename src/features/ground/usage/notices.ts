@@ -10,8 +10,8 @@ import { usageNotices } from '../../../store/schema/billing.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../base.ts'
-import { type MonthChange, readUse, type Use } from './counters.ts'
-import { allLimits, hasSharedLimit, type Limit, limitsFor } from './limits.ts'
+import { type MonthChange, type MonthUse, readUse } from './counters.ts'
+import { allLimits, hasSharedLimit, limitsFor, type UsageLimit } from './limits.ts'
 import { monthOf } from './month.ts'
 
 type NoticeDeps = Pick<Base, 'config' | 'reportUsage'>
@@ -49,7 +49,7 @@ const insertNotice = statement((db) =>
 export async function announceCrossed(
   deps: NoticeDeps,
   tx: Tx,
-  { after, change, at }: { after: Use; change: MonthChange; at: number },
+  { after, change, at }: { after: MonthUse; change: MonthChange; at: number },
 ): Promise<void> {
   for (const limit of limitsFor(deps, after, change.category)) {
     const before = { ...limit, used: limit.used - change.count }
@@ -76,7 +76,7 @@ export async function announceReached(
 }
 
 /** Whether the use has reached that percentage of the limit. */
-export function reaches({ limit, used }: Limit, percent: number): boolean {
+export function reaches({ limit, used }: UsageLimit, percent: number): boolean {
   return used * 100 >= limit * percent
 }
 
@@ -89,7 +89,7 @@ async function announce(
     limit: { name, limit, used },
     marks,
     at,
-  }: { use: Use; limit: Limit; marks: readonly (typeof MARKS)[number][]; at: number },
+  }: { use: MonthUse; limit: UsageLimit; marks: readonly (typeof MARKS)[number][]; at: number },
 ): Promise<void> {
   const notice = { projectId, startsAt, category: name, limit }
   const recent = await tx.find(countRecent, { ...notice, percent: marks[0], after: at - DAY_MS })

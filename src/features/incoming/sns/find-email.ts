@@ -11,7 +11,7 @@ import { emails } from '../../../store/schema/messages.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Base } from '../../ground/base.ts'
 import { readOwnTokens } from '../receiving/process/own-mail.ts'
-import { isBy, type MessageIds, type Notification, type ReceivedMail } from './notification.ts'
+import { isBy, type MessageIds, type ReceivedMail, type SesNotification } from './notification.ts'
 
 const columns = { id: emails.id, recipient: emails.recipient, state: emails.state }
 
@@ -85,7 +85,7 @@ export type ReportedWish = { email: EmailToken; reason: 'mail' | 'complaint' }
  */
 export function findWish(
   deps: Pick<Base, 'keyring'>,
-  notification: Exclude<Notification, ReceivedMail>,
+  notification: Exclude<SesNotification, ReceivedMail>,
   email: SesEmail | undefined,
 ): ReportedWish | undefined {
   if (notification.kind !== 'complaint' || !isComplaint(notification.feedbackType)) return undefined

@@ -12,7 +12,7 @@ export type MessageIds = { providerIds: string[]; messageIds: string[]; tokens: 
 
 export type BouncedRecipient = { address: string; status: string | null; diagnostic: string | null }
 
-export type Notification =
+export type SesNotification =
   | { kind: 'delivery'; ids: MessageIds }
   | { kind: 'open'; ids: MessageIds; at: number | null; userAgent: string }
   | { kind: 'click'; ids: MessageIds; at: number | null; userAgent: string; link: string }
@@ -40,7 +40,7 @@ export type ReceivedMail = {
 }
 
 /** Parses a notification; undefined for a notification of any other kind. */
-export function parseNotification(text: string): Notification | undefined {
+export function parseNotification(text: string): SesNotification | undefined {
   const event = parseObject(text)
   const kind = textAt(event, 'eventType') ?? textAt(event, 'notificationType')
   const mail = fieldsAt(event, 'mail')

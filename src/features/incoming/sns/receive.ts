@@ -35,8 +35,7 @@ import { MailboxFull } from '../receiving/limits.ts'
 import { createAuthentication } from './authenticate.ts'
 import { findReportedEmail, findWish, type ReportedWish } from './find-email.ts'
 import { parseSnsMessage, parseSubscribeUrl, type SnsMessage, untrusted } from './message.ts'
-import type { ReceivedMail } from './notification.ts'
-import { parseNotification } from './notification.ts'
+import { parseNotification, type ReceivedMail } from './notification.ts'
 import { isProcessed, processOnce } from './processed-messages.ts'
 import { toReportsAndHits } from './to-reports.ts'
 
@@ -64,7 +63,7 @@ export type SnsReceiver = {
 }
 
 /** The most recipients of a message; SES accepts no more. */
-const MAX_RECIPIENTS = 50
+const MAX_SES_RECIPIENTS = 50
 
 const findOwner = statement((db) =>
   db
@@ -224,7 +223,7 @@ async function acceptReceivedMail(
   mail: ReceivedMail,
   notificationId: string,
 ): Promise<boolean> {
-  const recipients = await findRecipients(deps, mail.recipients.slice(0, MAX_RECIPIENTS))
+  const recipients = await findRecipients(deps, mail.recipients.slice(0, MAX_SES_RECIPIENTS))
   if (recipients.length === 0) return false
   const { reversePath, clientAddress, clientName, content } = mail
   const message = { reversePath, recipients, clientAddress, clientName, content: [content] }

@@ -16,11 +16,11 @@ import {
   type BouncedRecipient,
   isBy,
   isSameAddress,
-  type Notification,
   type ReceivedMail,
+  type SesNotification,
 } from './notification.ts'
 
-type EmailNotification = Exclude<Notification, ReceivedMail>
+type EmailNotification = Exclude<SesNotification, ReceivedMail>
 type OfKind<Kind extends EmailNotification['kind']> = Extract<EmailNotification, { kind: Kind }>
 
 type ReportsAndHits = { reports: EmailReport[]; hits: Hit[] }

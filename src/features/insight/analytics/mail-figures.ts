@@ -109,7 +109,7 @@ export async function findLeaderboard(
 ): Promise<LeaderboardFigures> {
   const counts = { projectId, stream, spans: currentPeriod(range, now()) }
   const rows = await store.scan.all<BoardRow>(
-    sql`select subjects.name as id, records.name, board.*
+    sql`select subjects.name as id, records.name as name, board.*
       from (
         select counts.subject, ${MAIL_SUMS} ${mailRows(SUBJECTS[kind], counts)}
         group by counts.subject having sum(counts.sent) > 0

@@ -24,7 +24,7 @@ export type AnalyticsQuery = { projectId: string; range: Range; stream: StreamCh
  */
 type Spans = { borders: readonly number[]; zone: Zone; now: number }
 
-type Counts = { projectId: string; stream: StreamChoice; spans: Spans }
+type BucketCounts = { projectId: string; stream: StreamChoice; spans: Spans }
 
 /** The column with the number of the span that a row belongs to, from 0. */
 export const SEGMENT = sql.raw('pieces.segment')
@@ -42,7 +42,7 @@ export function currentPeriod({ fromAt, toAt, zone }: Range, now: number): Spans
 }
 
 /** Returns `from …` with the rows of `mail_counts`; the caller adds a `join` or `group by`. */
-export function mailRows(kind: AnalyticsKind, { projectId, stream, spans }: Counts): SQL {
+export function mailRows(kind: AnalyticsKind, { projectId, stream, spans }: BucketCounts): SQL {
   const own = sql`counts.project_id = ${projectId} and counts.kind = ${kind}`
   return rowsOf('mail_counts', { own, stream, spans })
 }
@@ -50,7 +50,7 @@ export function mailRows(kind: AnalyticsKind, { projectId, stream, spans }: Coun
 /** Returns the counts of all mail by the number of the span; spans without mail are absent. */
 export async function sumSpans(
   { store }: Pick<AnalyticsDeps, 'store'>,
-  counts: Counts,
+  counts: BucketCounts,
 ): Promise<ReadonlyMap<number, MailCounts>> {
   const rows = await store.scan.all<MailCounts & { segment: number }>(
     sql`select ${SEGMENT} as segment, ${MAIL_SUMS} ${mailRows('all', counts)} group by 1`,
@@ -61,7 +61,7 @@ export async function sumSpans(
 /** Like `mailRows`, for the tables whose subjects have no kind. */
 export function subjectRows(
   table: 'link_counts' | 'event_counts',
-  { projectId, stream, spans }: Counts,
+  { projectId, stream, spans }: BucketCounts,
 ): SQL {
   return rowsOf(table, { own: sql`counts.project_id = ${projectId}`, stream, spans })
 }

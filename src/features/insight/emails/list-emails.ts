@@ -254,10 +254,10 @@ async function findStart(deps: Deps, query: EmailQuery): Promise<Start> {
   }
   const path = walk === 'others' && rest !== undefined ? rest.path : first
   const position = cursor.slice(label.length)
-  return { path, after: position === '' ? undefined : parsePosition(path.key, position) }
+  return { path, after: position === '' ? undefined : parseEmailPosition(path.key, position) }
 }
 
-function parsePosition(key: PathKey, text: string): PathPosition {
+function parseEmailPosition(key: PathKey, text: string): PathPosition {
   const [, contactId] = CONTACT.exec(text) ?? []
   const [, at, number] = CREATED.exec(text) ?? []
   if (key === 'contact' && contactId !== undefined) return { at: 0, number: 0, contactId }

@@ -30,7 +30,7 @@ import { isYoung } from '../../mail/messages/accept/new-project-cap.ts'
 import { findMailProjectId } from '../../tenancy/accounts/platform-mail/sender.ts'
 import { disableProject } from '../../tenancy/accounts/projects/disable.ts'
 import { judgeReputation } from './judge.ts'
-import { type Counts, readWindows } from './windows.ts'
+import { type ReputationCounts, readWindows } from './windows.ts'
 
 const SIMULATOR = 'simulator.amazonses.com'
 const COUNTED: ReadonlySet<string> = new Set(['email.sent', 'email.bounce', 'email.complaint'])
@@ -93,7 +93,7 @@ const addToTotals = statement((db) =>
  * The counts of a project in the hour that begins at `startsAt`, or in the rest of an hour from
  * `startsAt` on.
  */
-type HourCounts = Counts & { projectId: string; startsAt: number }
+type HourCounts = ReputationCounts & { projectId: string; startsAt: number }
 
 type EnforceDeps = Pick<Base, 'config' | 'directory' | 'now' | 'log'>
 

@@ -4,11 +4,11 @@
  * for 7 days, with lower limits for projects younger than 30 days. A limit of 0 is never reached.
  */
 import type { SecurityConfig } from '../../../config/config.ts'
-import type { Counts, Windows } from './windows.ts'
+import type { ReputationCounts, ReputationWindows } from './windows.ts'
 
 type Level = 'healthy' | 'warning' | 'critical'
 type LimitKind = 'bounce' | 'complaint'
-type Limits = { warning: number; critical: number }
+type ReputationLimits = { warning: number; critical: number }
 
 /** A limit that the project has reached. */
 export type ReachedLimit = {
@@ -18,7 +18,7 @@ export type ReachedLimit = {
   text: string
 }
 
-export type Levels = {
+type Levels = {
   bounce7Day: Level
   bounceAllTime: Level
   complaint7Day: Level
@@ -29,7 +29,7 @@ export type Levels = {
 type Judgement = { findings: ReachedLimit[]; levels: Levels }
 
 /** The least number of bounces or complaints for which a percentage counts. */
-const LEAST: Record<LimitKind, Limits> = {
+const LEAST: Record<LimitKind, ReputationLimits> = {
   bounce: { warning: 5, critical: 10 },
   complaint: { warning: 3, critical: 5 },
 }
@@ -39,7 +39,7 @@ const WINDOW_NAMES = { day: '24-hour', week: '7-day', all: 'all-time' } as const
 
 export function judgeReputation(
   config: SecurityConfig,
-  windows: Windows,
+  windows: ReputationWindows,
   { isNew }: { isNew: boolean },
 ): Judgement {
   const kinds = ['bounce', 'complaint'] as const
@@ -65,14 +65,14 @@ export function judgeReputation(
 }
 
 /** The percentage of bounces or complaints among the emails, to four decimals. */
-export function rateOf(counts: Counts, kind: LimitKind): number {
+export function rateOf(counts: ReputationCounts, kind: LimitKind): number {
   if (counts.emails === 0) return 0
   return Math.round((1_000_000 * counts[PLURALS[kind]]) / counts.emails) / 10_000
 }
 
 function judgeRate(
   { percent, minEmails }: SecurityConfig,
-  windows: Windows,
+  windows: ReputationWindows,
   { kind, window }: { kind: LimitKind; window: 'week' | 'all' },
 ): ReachedLimit[] {
   const counts = windows[window]
@@ -89,7 +89,7 @@ function judgeRate(
 }
 
 function judgeCount(
-  limits: Limits,
+  limits: ReputationLimits,
   { kind, window, count }: { kind: LimitKind; window: 'day' | 'week'; count: number },
 ): ReachedLimit[] {
   const level = levelFrom(limits, (limit) => count >= limit)
@@ -98,11 +98,11 @@ function judgeCount(
   return [{ kind, level, text: `${text} (${level} from ${limits[level]})` }]
 }
 
-function rateLevel(limits: Limits, counts: Counts, kind: LimitKind): Level {
+function rateLevel(limits: ReputationLimits, counts: ReputationCounts, kind: LimitKind): Level {
   return levelFrom(limits, (percent) => reachesPercent(counts, kind, percent))
 }
 
-function levelFrom(limits: Limits, reaches: (limit: number) => boolean): Level {
+function levelFrom(limits: ReputationLimits, reaches: (limit: number) => boolean): Level {
   const isReached = (limit: number) => limit > 0 && reaches(limit)
   if (isReached(limits.critical)) return 'critical'
   return isReached(limits.warning) ? 'warning' : 'healthy'
@@ -112,7 +112,7 @@ function levelFrom(limits: Limits, reaches: (limit: number) => boolean): Level {
  * Whether the rate has reached a percentage. It multiplies and does not divide, so that a rate
  * exactly at the limit reaches it.
  */
-function reachesPercent(counts: Counts, kind: LimitKind, percent: number): boolean {
+function reachesPercent(counts: ReputationCounts, kind: LimitKind, percent: number): boolean {
   if (percent === 0 || counts.emails === 0) return false
   return 100 * counts[PLURALS[kind]] >= percent * counts.emails
 }

@@ -9,11 +9,11 @@ import type { Base } from '../../ground/base.ts'
 import { projectNotFound } from '../../ground/directory.ts'
 import { isYoung } from '../../mail/messages/accept/new-project-cap.ts'
 import { judgeReputation, type ReachedLimit, rateOf } from './judge.ts'
-import { type Counts, readWindows } from './windows.ts'
+import { type ReputationCounts, readWindows } from './windows.ts'
 
 type Deps = Pick<Base, 'store' | 'config' | 'now'>
 
-const NONE: Counts = { emails: 0, bounces: 0, complaints: 0 }
+const NOTHING_SENT: ReputationCounts = { emails: 0, bounces: 0, complaints: 0 }
 
 const TEXTS = {
   bounce: {
@@ -44,7 +44,7 @@ export async function viewSecurityForClients(
   projectId: string,
 ): Promise<SecurityMetrics> {
   const { findings, view } = await load(deps, projectId)
-  const status = { ...view.status, twentyFourHour: toView(NONE), isNewProject: false }
+  const status = { ...view.status, twentyFourHour: toView(NOTHING_SENT), isNewProject: false }
   return withTexts({ ...view, status }, findings, ({ kind, level }) => TEXTS[kind][level])
 }
 
@@ -74,7 +74,7 @@ async function load(
   return { findings, view: { status, levels, isDisabled: project.isDisabled } }
 }
 
-function toView(counts: Counts): SecurityCounts {
+function toView(counts: ReputationCounts): SecurityCounts {
   return {
     total: counts.emails,
     bounces: counts.bounces,

@@ -10,10 +10,14 @@ import type { Tx } from '../../../store/write/transaction.ts'
 import { type SweepPace, sweepPages } from '../../../work/sweep.ts'
 import type { Base } from '../../ground/base.ts'
 
-export type Counts = { emails: number; bounces: number; complaints: number }
+export type ReputationCounts = { emails: number; bounces: number; complaints: number }
 
 /** The counts of the last 24 hours, of the last 7 days, and since the project was last enabled. */
-export type Windows = { day: Counts; week: Counts; all: Counts }
+export type ReputationWindows = {
+  day: ReputationCounts
+  week: ReputationCounts
+  all: ReputationCounts
+}
 
 type ReputationRow = Record<
   `${'day' | 'week' | 'all'}${'Emails' | 'Bounces' | 'Complaints'}`,
@@ -40,11 +44,11 @@ const findWindows = statement<ReputationRow>(
       and starts_at >= ${parameter('since')}`,
 )
 
-function sumOfDay(column: keyof Counts) {
+function sumOfDay(column: keyof ReputationCounts) {
   return sql`coalesce(sum(${sql.raw(column)}) filter (where starts_at > ${parameter('dayAgo')}), 0)`
 }
 
-function total(column: keyof Counts) {
+function total(column: keyof ReputationCounts) {
   return sql`coalesce((select ${sql.raw(column)} from reputation_totals
     where project_id = ${parameter('projectId')}), 0)`
 }
@@ -56,10 +60,10 @@ function total(column: keyof Counts) {
 export async function readWindows(
   reader: Pick<Tx, 'find'>,
   { projectId, since, at }: { projectId: string; since: number; at: number },
-): Promise<Windows> {
+): Promise<ReputationWindows> {
   const range = { dayAgo: at - DAY_MS, weekAgo: at - WEEK_MS, since }
   const row = await reader.find(findWindows, { projectId, ...range })
-  const countsOf = (window: 'day' | 'week' | 'all'): Counts => ({
+  const countsOf = (window: 'day' | 'week' | 'all'): ReputationCounts => ({
     emails: row?.[`${window}Emails`] ?? 0,
     bounces: row?.[`${window}Bounces`] ?? 0,
     complaints: row?.[`${window}Complaints`] ?? 0,

@@ -26,7 +26,7 @@ type WithLinks = { id: string; links: string[] | null }
 const PAGE = 2_000
 
 /** How far a process has walked over contents and emails; it keeps this from run to run. */
-export type Walks = { contents: OldRowsWalk; emails: OldRowsWalk }
+type Walks = { contents: OldRowsWalk; emails: OldRowsWalk }
 
 export function createWalks(): Walks {
   return { contents: createWalk(), emails: createWalk() }

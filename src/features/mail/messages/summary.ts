@@ -39,7 +39,7 @@ export const SUMMARY_COLUMNS = {
   updatedAt: emails.updatedAt,
 }
 
-export type SummaryRow = Pick<Email, keyof typeof SUMMARY_COLUMNS>
+type SummaryRow = Pick<Email, keyof typeof SUMMARY_COLUMNS>
 
 /** `workflow`: what sent the email, if a workflow did. */
 export function toSummary(email: SummaryRow, workflow: WorkflowOrigin | undefined): EmailSummary {

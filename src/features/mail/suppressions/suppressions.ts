@@ -120,7 +120,7 @@ export async function listSuppressions(
 ): Promise<Listing<ListedSuppression, CountedEnd>> {
   const { cursor, limit, ...filters } = query
   return listNewest(deps, NEWEST_SUPPRESSIONS, {
-    where: matches(query),
+    where: suppressionsOf(query),
     filters,
     limit,
     cursor,
@@ -208,7 +208,11 @@ function toListed(query: SuppressionQuery, row: Suppression): ListedSuppression 
   return query.projectId === undefined ? { ...view, projectId: row.projectId } : view
 }
 
-function matches({ projectId, search = '', reason }: SuppressionQuery): SQL | undefined {
+export function suppressionsOf({
+  projectId,
+  search = '',
+  reason,
+}: Pick<SuppressionQuery, 'projectId' | 'search' | 'reason'>): SQL | undefined {
   const part = search.trim().toLowerCase()
   return and(
     projectId === undefined ? undefined : eq(suppressions.projectId, projectId),
@@ -229,7 +233,7 @@ async function findPlace(
   const [, olderAt, olderId] = /^(\d{1,15})_([0-9a-f-]{36})$/.exec(cursor) ?? []
   if (olderAt !== undefined && olderId !== undefined) return { at: Number(olderAt), key: olderId }
   if (!isUuid(cursor)) return undefined
-  const own = and(matches({ projectId, limit: 1 }), eq(suppressions.id, cursor))
+  const own = and(suppressionsOf({ projectId }), eq(suppressions.id, cursor))
   const row = await store.read.select().from(suppressions).where(own).get()
   if (row === undefined) throw unknownCursor()
   return { at: row.createdAt, key: row.id }

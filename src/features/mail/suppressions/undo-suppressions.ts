@@ -139,9 +139,9 @@ async function dropSome(tx: Tx, scope: UndoScope): Promise<number> {
   return rows.length
 }
 
-type Page = { projectId: string; since: number; after: SuppressionPosition | undefined }
+type SuppressionPage = { projectId: string; since: number; after: SuppressionPosition | undefined }
 
-async function undoSome({ now }: Deps, tx: Tx, page: Page) {
+async function undoSome({ now }: Deps, tx: Tx, page: SuppressionPage) {
   const rows = await listBounceSuppressions(tx, page)
   const counts = { removed: 0, resubscribed: 0, kept: 0 }
   for (const row of rows) {
@@ -159,7 +159,10 @@ async function undoSome({ now }: Deps, tx: Tx, page: Page) {
 }
 
 /** A suppression by a bounce refers to the bounced email; one added by hand refers to none. */
-function listBounceSuppressions(tx: Tx, { projectId, since, after }: Page): Promise<Suppression[]> {
+function listBounceSuppressions(
+  tx: Tx,
+  { projectId, since, after }: SuppressionPage,
+): Promise<Suppression[]> {
   const { createdAt, id } = suppressions
   return tx
     .select()

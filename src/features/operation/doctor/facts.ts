@@ -31,7 +31,7 @@ export type DoctorFacts = {
 
 export type ListenerFindings = SmtpFindings & { listener: ListenAddress }
 
-export type ListenerCertificate = {
+type ListenerCertificate = {
   listener: TlsListener
   certificate: X509Certificate | null
   /** Why there is no certificate to judge; null if there is one. */

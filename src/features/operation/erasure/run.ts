@@ -189,15 +189,15 @@ const POLL_MS = 50
 
 type WaitDeps = Pick<Base, 'store' | 'log'>
 type Wait = { signal: AbortSignal; standstillMs?: number }
-type Place = { seq: number }
+type ErasurePlace = { seq: number }
 
 /** Finds how far the handler 'reputation' has read events; no row if there is no such handler. */
-const findPlace = statement<Place & { newest: number | null }>(
+const findPlace = statement<ErasurePlace & { newest: number | null }>(
   () => sql`select seq, (select max(seq) from events) as newest
     from event_followers where name = 'reputation'`,
 )
 
-const findBilling = statement<Place>(
+const findBilling = statement<ErasurePlace>(
   () => sql`select seq from event_followers where name = 'billing'`,
 )
 
@@ -236,7 +236,7 @@ export async function untilBilled(
  */
 async function poll(
   { signal, standstillMs = STANDSTILL_MS }: Wait,
-  findPlace: () => Promise<Place | undefined>,
+  findPlace: () => Promise<ErasurePlace | undefined>,
 ): Promise<boolean> {
   let last = -1
   let movedAt = performance.now()

@@ -50,8 +50,8 @@ type ProjectExport = {
   withheld: string[]
 }
 
-type Written = Omit<ProjectExport, 'folder' | 'name'>
-type Context = ExportDeps & ExportInput & { reader: RowReader }
+type WrittenFile = Omit<ProjectExport, 'folder' | 'name'>
+type ExportContext = ExportDeps & ExportInput & { reader: RowReader }
 type FileFacts = { rows: number; bytes: number; sha256: string }
 
 /** The number of characters that are written at once. */
@@ -77,7 +77,7 @@ export async function exportProject(
   }
 }
 
-async function writeFolder(context: Context): Promise<Written> {
+async function writeFolder(context: ExportContext): Promise<WrittenFile> {
   const { folder } = context
   const parent = path.dirname(folder)
   // Only exports use this name, so a file or folder of this name is the leftover of a killed export
@@ -97,7 +97,7 @@ async function writeFolder(context: Context): Promise<Written> {
   }
 }
 
-async function writeAll(context: Context): Promise<Written> {
+async function writeAll(context: ExportContext): Promise<WrittenFile> {
   const facts: Record<string, FileFacts> = {}
   for (const exported of listExported(context.tables)) {
     facts[`${exported.name}.ndjson`] = await writeTable(context, exported)
@@ -123,7 +123,7 @@ async function writeAll(context: Context): Promise<Written> {
   return { rows: Object.fromEntries(rows), files, withheld }
 }
 
-async function writeTable(context: Context, exported: ExportedTable): Promise<FileFacts> {
+async function writeTable(context: ExportContext, exported: ExportedTable): Promise<FileFacts> {
   const { folder, projectId, reader } = context
   const handle = await open(path.join(folder, `${exported.name}.ndjson`), 'wx', 0o600)
   const facts = { rows: 0, bytes: 0 }
@@ -135,7 +135,7 @@ async function writeTable(context: Context, exported: ExportedTable): Promise<Fi
 }
 
 function* linesOf(
-  { config, projectId }: Context,
+  { config, projectId }: ExportContext,
   { view, isWholeView = false }: ExportedTable,
   rows: Iterable<StoredRow>,
 ): Generator<string> {
@@ -205,7 +205,7 @@ async function writeAndClose(
 /**
  * Copies the images under the names in their URLs. An image that was deleted meanwhile is skipped.
  */
-async function copyImages(context: Context): Promise<number> {
+async function copyImages(context: ExportContext): Promise<number> {
   const { config, folder, projectId, reader, signal, tables } = context
   const exported = findExported(tables, 'uploads')
   const to = path.join(folder, 'uploads')

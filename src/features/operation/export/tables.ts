@@ -27,7 +27,7 @@ export const HIDDEN_FIELDS: readonly string[] = [
 ]
 
 /** The order of the files, for people who read an export. All other files come last. */
-const READING_ORDER: readonly string[] = [
+export const READING_ORDER: readonly string[] = [
   ...['project', 'memberships', 'users', 'invitations', 'domains'],
   ...['contacts', 'segments', 'segment_members', 'templates', 'campaigns', 'campaign_links'],
   ...['workflows', 'workflow_steps', 'workflow_transitions', 'workflow_executions'],

@@ -60,7 +60,7 @@ const executions = sql`select count(*) from fences
   where ${isOwn('fences.project_id')} and execution.status in ('RUNNING', 'WAITING')
     and execution.number <= fences.execution_number and execution.number > workflows.cancelled_through`
 
-const schedules = sql`select count(*) from workflows
+const scheduleCount = sql`select count(*) from workflows
   where ${isOwn('project_id')} and enabled = 1 and trigger_type = 'SCHEDULE'
     and next_fire_at is null`
 
@@ -88,7 +88,7 @@ function isAll(): SQL {
 }
 
 const PARTS: Readonly<Record<keyof FencedCounts, SQL>> = {
-  ...{ emails, campaigns: campaignCount, executions, schedules, webhooks },
+  ...{ emails, campaigns: campaignCount, executions, schedules: scheduleCount, webhooks },
   ...{ meteringBatches: batches, jobs, received },
 }
 

@@ -102,7 +102,7 @@ async function resealRow(
     return resealed === text ? [] : [{ name, text, resealed }]
   })
   if (changes.length === 0) return 'current'
-  const areUnchanged = changes.map(({ name, text }) => eq(columnOf(columns, name), text))
+  const areUnchanged = changes.map(({ name, text }) => eq(sealedColumnOf(columns, name), text))
   const values = Object.fromEntries(changes.map(({ name, resealed }) => [name, resealed]))
   const written = await store.write((tx) =>
     tx
@@ -114,7 +114,7 @@ async function resealRow(
   return written.length > 0 ? 'resealed' : 'changed-meanwhile'
 }
 
-function columnOf(columns: Sealed['columns'], name: string): SQLiteColumn {
+function sealedColumnOf(columns: Sealed['columns'], name: string): SQLiteColumn {
   const column = columns[name]
   if (column === undefined) throw new TypeError(`no sealed column is called ${name}`)
   return column

@@ -29,7 +29,7 @@ import {
   releasePaused,
 } from './waiting-rows.ts'
 
-export type SettleDeps = StopDeps & Pick<Base, 'store' | 'counters' | 'log'>
+type SettleDeps = StopDeps & Pick<Base, 'store' | 'counters' | 'log'>
 type Unsettled = RowOf<typeof listUnsettledCampaigns>
 type CampaignBatch = { campaignId: string; limit: number }
 /** `areLeft`: whether the last batch moved an email, so that there may be more. */

@@ -20,7 +20,7 @@ import { createEventMatcher } from './event-patterns.ts'
 type HandlerDeps = Pick<Base, 'now' | 'webhookNotifier'>
 
 /** An event without its data. */
-export type FollowedEvent = Pick<EventRow, 'seq' | 'id' | 'projectId' | 'name'>
+type FollowedEvent = Pick<EventRow, 'seq' | 'id' | 'projectId' | 'name'>
 
 type Matcher = Pick<WebhookEndpoint, 'id' | 'projectId' | 'afterSeq'> & {
   matches(name: string): boolean

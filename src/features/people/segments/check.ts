@@ -4,8 +4,7 @@ import type { MessageFinding } from '../../../formats/compose/message-findings.t
 import type { Base } from '../../ground/base.ts'
 import { findMisfits } from '../../ground/conditions/find-misfits.ts'
 import { compileSegment, readSegmentCondition } from './contact-scope.ts'
-import type { SegmentKey } from './segments.ts'
-import { loadSegment } from './segments.ts'
+import { loadSegment, type SegmentKey } from './segments.ts'
 
 /**
  * Returns the findings, errors first; none for a STATIC segment. @throws AppError

@@ -90,7 +90,7 @@ export async function nameSuccessor(
 }
 
 /** Deletes the oldest rows: rows are numbered in the order of their time. */
-export const deletePage = statement(
+const deletePage = statement(
   () => sql`delete from erased_recipients where number in (
     select number from erased_recipients order by number limit ${PAGE}) and at < ${parameter('before')}`,
 )

@@ -10,10 +10,10 @@ import { projects } from '../../../store/schema/accounts.ts'
 import type { UsageCategory } from '../../../store/schema/words.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../ground/base.ts'
-import type { Limits } from '../../ground/usage/categories.ts'
+import type { UsageLimits } from '../../ground/usage/categories.ts'
 import { findUse } from '../../ground/usage/count.ts'
-import type { Use } from '../../ground/usage/counters.ts'
-import { type Limit, leftOf, limitsFor } from '../../ground/usage/limits.ts'
+import type { MonthUse } from '../../ground/usage/counters.ts'
+import { leftOf, limitsFor, type UsageLimit } from '../../ground/usage/limits.ts'
 import { announceReached, reaches } from '../../ground/usage/notices.ts'
 import { type Actor, noProject, requireAdmin } from '../accounts/members/require-admin.ts'
 
@@ -30,7 +30,11 @@ export function showLimits(deps: ShowDeps, projectId: string): Promise<BillingLi
  * only a project with a subscription has limits of its own; any other has the shared limit.
  * @throws AppError RESOURCE_NOT_FOUND, FORBIDDEN, BAD_REQUEST (no subscription)
  */
-export function setLimits(deps: SetDeps, actor: Actor, limits: Limits): Promise<BillingLimits> {
+export function setLimits(
+  deps: SetDeps,
+  actor: Actor,
+  limits: UsageLimits,
+): Promise<BillingLimits> {
   const { projectId } = actor
   const at = deps.now()
   return deps.store.write(async (tx) => {
@@ -73,14 +77,14 @@ async function readView(
 
 function nearest(
   deps: Pick<Base, 'config'>,
-  use: Use,
+  use: MonthUse,
   category: UsageCategory,
-): Limit | { used: number } {
+): UsageLimit | { used: number } {
   const limits = limitsFor(deps, use, category).sort((a, b) => leftOf([a]) - leftOf([b]))
   return limits[0] ?? { used: use.used[category] }
 }
 
-function toView(nearest: Limit | { used: number }): LimitUse {
+function toView(nearest: UsageLimit | { used: number }): LimitUse {
   const { used: usage } = nearest
   if (!('limit' in nearest)) {
     return { limit: null, usage, percentage: 0, isWarning: false, isBlocked: false }
@@ -97,7 +101,7 @@ function toView(nearest: Limit | { used: number }): LimitUse {
 /**
  * Returns the used percentage, rounded down, so that 100 is not shown before the limit is reached.
  */
-function percentageOf({ limit, used }: Limit): number {
+function percentageOf({ limit, used }: UsageLimit): number {
   return limit === 0 ? 100 : Math.floor((used * 1_000) / limit) / 10
 }
 

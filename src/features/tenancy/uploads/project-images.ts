@@ -27,6 +27,8 @@ type ImageQuery = {
 /** How the list is ordered and named: newest first. */
 export const NEWEST_UPLOADS = { list: 'uploads', table: uploads, key: 'name' } as const
 
+export const isImageOf = (projectId: string) => eq(uploads.projectId, projectId)
+
 /**
  * Lists the images of a project by cursor. @throws AppError VALIDATION_ERROR for an invalid cursor
  */
@@ -35,7 +37,7 @@ export async function listImages(
   { projectId, limit, cursor }: ImageQuery,
 ): Promise<Listing<ListedUploadRecord, CountedEnd>> {
   return listNewest(deps, NEWEST_UPLOADS, {
-    where: eq(uploads.projectId, projectId),
+    where: isImageOf(projectId),
     filters: { projectId },
     limit,
     cursor,
@@ -57,7 +59,7 @@ async function findPlace(
   const row = await store.read
     .select({ at: uploads.createdAt })
     .from(uploads)
-    .where(and(eq(uploads.name, cursor), eq(uploads.projectId, projectId)))
+    .where(and(eq(uploads.name, cursor), isImageOf(projectId)))
     .get()
   if (row === undefined) throw unknownCursor()
   return { at: row.at, key: cursor }

@@ -4,8 +4,7 @@
  */
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
-import type { HttpResponse } from '../../response.ts'
-import { piecesOfOctets, WHOLE_BYTES } from '../../response.ts'
+import { type HttpResponse, piecesOfOctets, WHOLE_BYTES } from '../../response.ts'
 import {
   BROTLI_OPTIONS,
   COMPRESSION_BYTES,

@@ -1,7 +1,6 @@
 /**
  * Figures of mail by the time of its acceptance: in total, over time, by provider and by sender.
  */
-
 import { z } from 'zod'
 import { createAnalyticsAnswers } from '../../../features/insight/analytics/answers.ts'
 import {

@@ -1,5 +1,4 @@
 /** Responses of analytics: JSON with the facts of the range, or a table. */
-
 import { formatInstant } from '../../../base/clock.ts'
 import type { AnalyticsAnswer } from '../../../features/insight/analytics/answers.ts'
 import {

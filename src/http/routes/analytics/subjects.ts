@@ -1,5 +1,4 @@
 /** Figures of links and events. */
-
 import { createAnalyticsAnswers } from '../../../features/insight/analytics/answers.ts'
 import { findEvents, findLinks } from '../../../features/insight/analytics/subject-figures.ts'
 import { analyticsEvents, analyticsLinks, listedFiguresQuery } from '../../../records/analytics.ts'

@@ -1,5 +1,4 @@
 /** Figures of mail by time: by days and hours of a time zone, or by UTC days for older clients. */
-
 import { z } from 'zod'
 import { createAnalyticsAnswers } from '../../../features/insight/analytics/answers.ts'
 import {

@@ -2,7 +2,6 @@
  * Figures for older clients of this API family: they count by UTC days, and have no facts about the
  * range.
  */
-
 import { z } from 'zod'
 import { createAnalyticsAnswers } from '../../../features/insight/analytics/answers.ts'
 import {

@@ -1,5 +1,4 @@
 /** A new password for users who forgot theirs, by the link in a mail. */
-
 import { z } from 'zod'
 import {
   requestPasswordReset,

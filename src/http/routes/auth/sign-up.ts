@@ -1,5 +1,4 @@
 /** `POST /auth/signup`. */
-
 import type { z } from 'zod'
 import type { Core } from '../../../core/core.ts'
 import { issueCookie } from '../../../features/tenancy/accounts/sessions/sessions.ts'

@@ -2,7 +2,6 @@
  * Verifies that a user reads the mail to an address, by the link in a mail. The mail can be sent
  * again.
  */
-
 import { z } from 'zod'
 import {
   requestVerification,

@@ -1,5 +1,4 @@
 /** Counts the audience of a stored campaign, or of a draft that is not stored yet. */
-
 import type { FieldWarning } from '../../../base/errors.ts'
 import { readStoredCondition } from '../../../features/ground/conditions/condition.ts'
 import { findUnsentCampaigns } from '../../../features/ground/conditions/find-misfits.ts'

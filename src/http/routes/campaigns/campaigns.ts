@@ -1,5 +1,4 @@
 /** The campaigns of a project: their definitions. */
-
 import { z } from 'zod'
 import { withEnd } from '../../../features/ground/listing.ts'
 import {

@@ -1,5 +1,4 @@
 /** Checks and tests of a campaign before it is sent. */
-
 import { z } from 'zod'
 import { formatInstant } from '../../../base/clock.ts'
 import { checkCampaign } from '../../../features/outreach/campaigns/check/check.ts'

@@ -1,5 +1,4 @@
 /** The results of a campaign: its figures, its recipients by outcome, and its links. */
-
 import { z } from 'zod'
 import { listingOf } from '../../../features/ground/listing.ts'
 import { exportRecipients } from '../../../features/outreach/campaigns/figures/export-recipients.ts'

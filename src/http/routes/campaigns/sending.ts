@@ -1,5 +1,4 @@
 /** Sending of campaigns. */
-
 import { z } from 'zod'
 import { sendCampaign } from '../../../features/outreach/campaigns/sending/send.ts'
 import { campaignResponse } from '../../../records/campaign.ts'

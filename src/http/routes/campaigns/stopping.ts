@@ -1,5 +1,4 @@
 /** Calls that pause, resume or cancel a campaign, or retry its failed mail. */
-
 import { z } from 'zod'
 import { retryFailed } from '../../../features/outreach/campaigns/retry-failed.ts'
 import {

@@ -1,5 +1,4 @@
 /** Warnings that a campaign of the type TRANSACTIONAL goes to unsubscribed contacts, too. */
-
 import type { FieldWarning } from '../../../base/errors.ts'
 import type { CampaignRecord } from '../../../records/campaign.ts'
 

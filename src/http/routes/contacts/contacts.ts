@@ -1,5 +1,4 @@
 /** Contacts of a project, one by one and in lists. */
-
 import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
 import {

@@ -1,5 +1,4 @@
 /** `GET /contacts/export`: contacts as a CSV file. */
-
 import { z } from 'zod'
 import { formatInstant } from '../../../base/clock.ts'
 import { parseConditionText } from '../../../features/ground/conditions/condition.ts'

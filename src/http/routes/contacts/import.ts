@@ -1,6 +1,5 @@
 /** Imports from CSV files: contacts, and addresses to suppress. */
-import type { ImportKind } from '../../../features/people/import-export/import-file.ts'
-import { findImport } from '../../../features/people/import-export/import-file.ts'
+import { findImport, type ImportKind } from '../../../features/people/import-export/import-file.ts'
 import { contactImport, suppressionImport } from '../../../records/import.ts'
 import { queuedJob } from '../../../records/job.ts'
 import {

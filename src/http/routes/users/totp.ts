@@ -1,5 +1,4 @@
 /** The second factor of the user who has logged in. */
-
 import { z } from 'zod'
 import {
   confirmTotp,

@@ -1,5 +1,4 @@
 /** The deliveries of webhook endpoints: their results, tests, and sending them again. */
-
 import { z } from 'zod'
 import { listDeliveries } from '../../../features/outreach/webhooks/deliveries/deliveries.ts'
 import {

@@ -1,5 +1,4 @@
 /** The fields of webhook endpoints in requests, and what callers see of secrets. */
-
 import { z } from 'zod'
 import {
   MAX_ENDPOINT_URL_LENGTH,

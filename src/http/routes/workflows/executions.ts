@@ -1,5 +1,4 @@
 /** The executions of a workflow: started by hand, one by one or in bulk, listed, cancelled, retried. */
-
 import { z } from 'zod'
 import { withEnd } from '../../../features/ground/listing.ts'
 import { findBulkStart, startMany } from '../../../features/outreach/workflows/executions/bulk.ts'

@@ -1,5 +1,4 @@
 /** The fields of workflows in requests. The feature checks triggers and the configs of steps. */
-
 import { z } from 'zod'
 import { faultInServiceName } from '../../../features/ground/conditions/service-name.ts'
 import {

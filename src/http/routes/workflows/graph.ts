@@ -1,5 +1,4 @@
 /** The graph of a workflow as a whole. */
-
 import { z } from 'zod'
 import { replaceGraph } from '../../../features/outreach/workflows/definition/replace-graph.ts'
 import { validateWorkflow } from '../../../features/outreach/workflows/definition/validate.ts'

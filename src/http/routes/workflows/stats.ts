@@ -1,5 +1,4 @@
 /** The figures of a workflow. */
-
 import { viewWorkflowStats } from '../../../features/outreach/workflows/executions/stats.ts'
 import { stepFigures, workflowStats } from '../../../records/workflow-stats.ts'
 import { RECORD_ANSWER_BYTES } from '../../exchange/large-json.ts'

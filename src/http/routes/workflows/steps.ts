@@ -1,5 +1,4 @@
 /** The steps of a workflow, one by one. */
-
 import { z } from 'zod'
 import { addStep } from '../../../features/outreach/workflows/definition/add-step.ts'
 import {

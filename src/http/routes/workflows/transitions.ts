@@ -1,5 +1,4 @@
 /** The transitions of a workflow, one by one. */
-
 import {
   addTransition,
   deleteTransition,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { DAY_MS } from '../../../../src/base/clock.ts'
-import type { Limits } from '../../../../src/features/ground/usage/categories.ts'
+import type { UsageLimits } from '../../../../src/features/ground/usage/categories.ts'
 import { countAlways } from '../../../../src/features/ground/usage/count.ts'
 import { cancelEmails } from '../../../../src/features/mail/messages/queue/operate.ts'
 import { setLimits, showLimits } from '../../../../src/features/tenancy/billing/limits.ts'
@@ -9,9 +9,9 @@ import type { TestCore, TestProject } from '../../../core.ts'
 import { follow, marksOf, noticesOf, openLimited, setColumns, withStripe } from './usage.ts'
 
 const MONTH_END = Date.UTC(2026, 11, 1)
-const NONE: Limits = { transactional: null, campaigns: null, workflows: null, inbound: null }
+const NONE: UsageLimits = { transactional: null, campaigns: null, workflows: null, inbound: null }
 
-const set = (core: TestCore, project: TestProject, limits: Partial<Limits>) =>
+const set = (core: TestCore, project: TestProject, limits: Partial<UsageLimits>) =>
   setLimits(core, { projectId: project.id, userId: project.ownerId }, { ...NONE, ...limits })
 
 const of = (percent: number, limit: number, used: number) => ({

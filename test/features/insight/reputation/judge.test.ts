@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import type { SecurityConfig } from '../../../../src/config/config.ts'
 import { judgeReputation, rateOf } from '../../../../src/features/insight/reputation/judge.ts'
-import type { Windows } from '../../../../src/features/insight/reputation/windows.ts'
+import type { ReputationWindows } from '../../../../src/features/insight/reputation/windows.ts'
 import { isYoung } from '../../../../src/features/mail/messages/accept/new-project-cap.ts'
 import { openTestCore, START } from '../../../core.ts'
 
@@ -11,7 +11,7 @@ const NONE = { emails: 0, bounces: 0, complaints: 0 }
 /** So many that no percentage is near. */
 const MANY = 10_000_000
 
-const windows = (change: Partial<Windows> = {}): Windows => ({
+const windows = (change: Partial<ReputationWindows> = {}): ReputationWindows => ({
   ...{ day: NONE, week: NONE, all: NONE },
   ...change,
 })
@@ -25,11 +25,12 @@ before(async () => {
   for (const stop of stops) await stop()
 })
 
-type Case = { name: string; below: Windows; at: Windows; isNew?: boolean }
+type Case = { name: string; below: ReputationWindows; at: ReputationWindows; isNew?: boolean }
 
-const week = (counts: Partial<Windows['week']>) => windows({ week: { ...NONE, ...counts } })
-const all = (counts: Partial<Windows['all']>) => windows({ all: { ...NONE, ...counts } })
-const day = (counts: Partial<Windows['day']>) =>
+const week = (counts: Partial<ReputationWindows['week']>) =>
+  windows({ week: { ...NONE, ...counts } })
+const all = (counts: Partial<ReputationWindows['all']>) => windows({ all: { ...NONE, ...counts } })
+const day = (counts: Partial<ReputationWindows['day']>) =>
   windows({ day: { ...NONE, emails: MANY, ...counts } })
 
 /** Contract 10.5: each limit with its least number, and the least number where the rate is higher. */
@@ -198,7 +199,7 @@ const cases: Record<'warning' | 'critical', Case[]> = {
 for (const level of ['warning', 'critical'] as const) {
   for (const { name, below, at, isNew = false } of cases[level]) {
     test(`S27: ${name} are ${level}, and no fewer`, () => {
-      const levelsOf = (given: Windows) =>
+      const levelsOf = (given: ReputationWindows) =>
         judgeReputation(config, given, { isNew }).findings.map((finding) => finding.level)
       assert.ok(
         !levelsOf(below).includes(level),

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict'
 import { X509Certificate } from 'node:crypto'
 import { type TestContext, test } from 'node:test'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../../src/base/clock.ts'
+import { startCertificateOrders } from '../../../../src/features/operation/acme/certificate-orders.ts'
 import { createChallenges } from '../../../../src/features/operation/acme/challenges.ts'
 import { findCurrent } from '../../../../src/features/operation/acme/folder.ts'
-import { startOrdering } from '../../../../src/features/operation/acme/ordering.ts'
 import { certificateId, renewalOf } from '../../../../src/features/operation/acme/renewal.ts'
 import { openTestCore, START } from '../../../core.ts'
 import { type Answer, createAuthority, idOf, problem, textOf } from '../../../fakes/authority.ts'
@@ -32,7 +32,7 @@ async function open(t: TestContext, renewal: (id: string) => Answer) {
   const { clock } = core
   const authority = createAuthority({ now: core.now, findAnswer: challenges.find })
   authority.renewal = renewal
-  const ordering = startOrdering(
+  const ordering = startCertificateOrders(
     { ...core, acmeChallenges: challenges },
     {
       http: {

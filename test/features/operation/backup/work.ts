@@ -7,7 +7,10 @@ import type { TestContext } from 'node:test'
 import { zstdCompressSync } from 'node:zlib'
 import { pack as createPack, type Header } from 'tar-stream'
 import { type LoadedConfig, loadSettings } from '../../../../src/config/load.ts'
-import { ENTRY, type Manifest } from '../../../../src/features/operation/backup/archive/manifest.ts'
+import {
+  type BackupManifest,
+  ENTRY,
+} from '../../../../src/features/operation/backup/archive/manifest.ts'
 import { readArchive } from '../../../../src/features/operation/backup/archive/read-archive.ts'
 import { formatTrailer } from '../../../../src/features/operation/backup/archive/trailer.ts'
 import {
@@ -80,7 +83,7 @@ export async function readPieces(file: string): Promise<AsyncGenerator<Buffer>> 
 export async function changeBackup(
   t: Pick<TestContext, 'after'>,
   file: string,
-  change: { sql?: string; manifest?: Partial<Manifest> },
+  change: { sql?: string; manifest?: Partial<BackupManifest> },
 ): Promise<string> {
   const parts = new Map<string, Buffer>()
   const { manifest } = await readArchive(await readPieces(file), {

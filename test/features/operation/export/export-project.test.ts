@@ -12,7 +12,11 @@ import {
   QUEUE,
 } from '../../../../src/features/operation/erasure/erase-rows.ts'
 import { exportProject } from '../../../../src/features/operation/export/export-project.ts'
-import { listExported, listLeftOut } from '../../../../src/features/operation/export/tables.ts'
+import {
+  listExported,
+  listLeftOut,
+  READING_ORDER,
+} from '../../../../src/features/operation/export/tables.ts'
 import { listSealed } from '../../../../src/features/operation/seals/seals.ts'
 import { writeImageFile } from '../../../../src/features/tenancy/uploads/image-files.ts'
 import { openConnection } from '../../../../src/store/connection.ts'
@@ -135,10 +139,11 @@ test('records have the fields of the API, and instants are texts', async (t) => 
   assert.equal(manifest.tables['contacts.ndjson'].rows, 1)
   const files = Object.keys(manifest.tables)
   assert.deepEqual(files.slice(0, 3), ['project.ndjson', 'memberships.ndjson', 'users.ndjson'])
-  // A table that the reading order does not name is the last one.
   const counts = files.indexOf('event_counts.ndjson')
   assert.ok(counts > files.indexOf('usage_months.ndjson'))
   assert.equal(files[counts + 1], 'api_requests.ndjson')
+  const unnamed = files.slice(counts + 2).map((file) => path.parse(file).name)
+  for (const name of unnamed) assert.equal(READING_ORDER.includes(name), false, name)
   assert.deepEqual(manifest.leftOut, LEFT_OUT)
 })
 

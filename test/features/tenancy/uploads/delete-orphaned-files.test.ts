@@ -12,6 +12,7 @@ import {
 } from '../../../../src/features/tenancy/uploads/image-files.ts'
 import {
   deleteOrphanedFiles,
+  isImageOf,
   NEWEST_UPLOADS,
   selectOrphans,
 } from '../../../../src/features/tenancy/uploads/project-images.ts'
@@ -90,7 +91,7 @@ test('the sweep and the list read indexes', async (t) => {
     await planOf(selectOrphans.compiled().text),
     /SEARCH uploads USING COVERING INDEX sqlite_autoindex_uploads_2 \(file=\?\)/,
   )
-  const own = { where: eq(uploads.projectId, 'p'), limit: 20, after: { at: 1, key: 'x' } }
+  const own = { where: isImageOf('p'), limit: 20, after: { at: 1, key: 'x' } }
   const page = selectNewest(core, NEWEST_UPLOADS, own).toSQL().sql
   const plan = await planOf(page)
   assert.match(

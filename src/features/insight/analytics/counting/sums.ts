@@ -49,7 +49,7 @@ type ProviderOf = (event: CountedEvent) => string
 
 type CountChange = { metric: MailCount; by: 1 | -1 }
 
-const NONE: readonly CountChange[] = []
+const NO_CHANGES: readonly CountChange[] = []
 
 const SENT = one('sent')
 
@@ -182,19 +182,19 @@ function changesOf(event: CountedEvent): readonly CountChange[] {
     case 'email.complaint':
       return COMPLAINED
     case 'contact.unsubscribed':
-      return event.isFirst && !COUNTED_OTHERWISE.has(event.detail) ? UNSUBSCRIBED : NONE
+      return event.isFirst && !COUNTED_OTHERWISE.has(event.detail) ? UNSUBSCRIBED : NO_CHANGES
     default:
-      return NONE
+      return NO_CHANGES
   }
 }
 
 function changesOfBounce({ detail, sentAt, deliveredAt }: CountedEvent): readonly CountChange[] {
   const bounced = BOUNCED[detail ?? '']
-  if (bounced === undefined) return NONE
+  if (bounced === undefined) return NO_CHANGES
   return [
     ...bounced,
-    ...(sentAt === null ? SENT : NONE),
-    ...(deliveredAt === null ? NONE : UNDELIVERED),
+    ...(sentAt === null ? SENT : NO_CHANGES),
+    ...(deliveredAt === null ? NO_CHANGES : UNDELIVERED),
   ]
 }
 
@@ -203,13 +203,13 @@ function changesOfBounce({ detail, sentAt, deliveredAt }: CountedEvent): readonl
  * both happen at one instant.
  */
 function changesOfOpen({ isFirst, openedAt, clickedAt }: CountedEvent): readonly CountChange[] {
-  if (!isFirst) return NONE
+  if (!isFirst) return NO_CHANGES
   const isLater = openedAt !== null && clickedAt !== null && clickedAt < openedAt
   return isLater ? [...OPENED, ...BOTH] : OPENED
 }
 
 function changesOfClick({ isFirst, openedAt, clickedAt }: CountedEvent): readonly CountChange[] {
-  if (!isFirst) return NONE
+  if (!isFirst) return NO_CHANGES
   const isLater = openedAt !== null && clickedAt !== null && openedAt <= clickedAt
   return isLater ? [...CLICKED, ...BOTH] : CLICKED
 }

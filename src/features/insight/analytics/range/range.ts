@@ -36,20 +36,20 @@ export type RangeQuery = {
 }
 
 /** The names that errors give to the two parameters. */
-type Names = { from: string; to: string }
+type RangeNames = { from: string; to: string }
 
 /** `day`: present only if the client gave a day. */
-type Border = { at: number; day?: number }
-type Borders = { from: Border; to: Border }
+type RangeBorder = { at: number; day?: number }
+type Borders = { from: RangeBorder; to: RangeBorder }
 
-const NAMES: Names = { from: 'from', to: 'to' }
+const NAMES: RangeNames = { from: 'from', to: 'to' }
 
 /**
  * Reads the range.
  * @throws AppError VALIDATION_ERROR invalid_timezone, invalid_date; invalid_range for a range that
  * is empty, reversed, in the future, before 2000, or longer than 90 days
  */
-export function readRange(query: RangeQuery, now: number, names: Names = NAMES): Range {
+export function readRange(query: RangeQuery, now: number, names: RangeNames = NAMES): Range {
   const zone = query.tz === undefined ? UTC : findZone(query.tz)
   if (zone === undefined) throw invalid([...wrongDates(query, names), wrongZone()])
   const errors = wrongDates(query, names)
@@ -66,7 +66,7 @@ export function readRange(query: RangeQuery, now: number, names: Names = NAMES):
   }
 }
 
-function wrongDates(query: RangeQuery, names: Names): FieldError[] {
+function wrongDates(query: RangeQuery, names: RangeNames): FieldError[] {
   return (['from', 'to'] as const).flatMap((name) => {
     const text = query[name]
     if (text === undefined || parseInstant(text) !== undefined) return []
@@ -85,39 +85,39 @@ function readBorders(zone: Zone, query: RangeQuery, now: number): Borders {
   return { from: readStart(zone, query.from) ?? defaultStart(zone, to), to }
 }
 
-function readStart(zone: Zone, text: string | undefined): Border | undefined {
+function readStart(zone: Zone, text: string | undefined): RangeBorder | undefined {
   const given = text === undefined ? undefined : parseInstant(text)
   if (given === undefined) return undefined
   if (!given.isDay) return { at: given.at }
   return borderOf(zone, given.at / DAY_MS)
 }
 
-function readEnd(zone: Zone, text: string | undefined): Border | undefined {
+function readEnd(zone: Zone, text: string | undefined): RangeBorder | undefined {
   const given = text === undefined ? undefined : parseInstant(text)
   if (given === undefined) return undefined
   return given.isDay ? endOf(zone, given.at / DAY_MS) : { at: given.at }
 }
 
-function borderOf(zone: Zone, day: number): Border {
+function borderOf(zone: Zone, day: number): RangeBorder {
   return { at: startOfZoneDay(zone, day), day }
 }
 
 /** The end of a day is the start of the next one. */
-function endOf(zone: Zone, day: number): Border {
+function endOf(zone: Zone, day: number): RangeBorder {
   return borderOf(zone, day + 1)
 }
 
-function defaultStart(zone: Zone, { at, day }: Border): Border {
+function defaultStart(zone: Zone, { at, day }: RangeBorder): RangeBorder {
   if (day === undefined) return { at: at - DEFAULT_RANGE_DAYS * DAY_MS }
   return borderOf(zone, day - DEFAULT_RANGE_DAYS)
 }
 
-type Problem = { name: keyof Names; message: string }
+type RangeProblem = { name: keyof RangeNames; message: string }
 
 function problemOf(
   { offsetAt }: Zone,
   { from, to, now }: Borders & { now: number },
-): Problem | undefined {
+): RangeProblem | undefined {
   if (from.at > now) return { name: 'from', message: 'The range lies in the future' }
   if (to.at <= from.at) return { name: 'to', message: 'The range ends before it begins' }
   if (to.at <= FIRST_AT) return { name: 'to', message: 'The range ends before the year 2000' }
@@ -133,7 +133,11 @@ function problemOf(
  * The error names the parameter with the problem or, if the client gave only the other one, that
  * one.
  */
-function problemField({ name, message }: Problem, query: RangeQuery, names: Names): FieldError {
+function problemField(
+  { name, message }: RangeProblem,
+  query: RangeQuery,
+  names: RangeNames,
+): FieldError {
   const other = name === 'from' ? 'to' : 'from'
   const meant = query[name] === undefined && query[other] !== undefined ? other : name
   return { field: names[meant], message, code: 'invalid_range' }
@@ -141,7 +145,7 @@ function problemField({ name, message }: Problem, query: RangeQuery, names: Name
 
 /** Widens instants that are older than the kept quarters to whole days. */
 function widenOld(zone: Zone, { from, to }: Borders, now: number): Borders {
-  const isOld = ({ at, day }: Border) => day === undefined && at < quartersFrom(now)
+  const isOld = ({ at, day }: RangeBorder) => day === undefined && at < quartersFrom(now)
   return {
     from: isOld(from) ? borderOf(zone, dayAt(zone, from.at)) : from,
     to: isOld(to) ? endOf(zone, dayAt(zone, to.at - 1)) : to,
@@ -149,7 +153,7 @@ function widenOld(zone: Zone, { from, to }: Borders, now: number): Borders {
 }
 
 /** The start of the range before. A range of whole days is compared with as many whole days. */
-function previousStart(zone: Zone, from: Border, to: Border): number {
+function previousStart(zone: Zone, from: RangeBorder, to: RangeBorder): number {
   if (from.day === undefined || to.day === undefined) return 2 * from.at - to.at
   return startOfZoneDay(zone, 2 * from.day - to.day)
 }

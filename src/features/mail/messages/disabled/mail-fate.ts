@@ -40,7 +40,7 @@ export type PausedProject = {
 }
 
 export const listPaused = statement<Omit<PausedProject, 'endsAt'>>(
-  () => sql`select projects.id as "projectId", projects.name,
+  () => sql`select projects.id as "projectId", projects.name as name,
       projects.disabled_at as "disabledAt", count(*) as emails
     from projects
     join emails ${indexedBy('emails_parked')} on emails.project_id = projects.id

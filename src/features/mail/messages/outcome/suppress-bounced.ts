@@ -26,8 +26,7 @@ import type { Tx } from '../../../../store/write/transaction.ts'
 import { unsubscribeAddresses } from '../../../people/contacts/write/unsubscribe-addresses.ts'
 import { recordStrike } from './strikes.ts'
 import { isSuppressed, suppress, suppressReported } from './suppression.ts'
-import type { Fuse } from './suppression-guards.ts'
-import { isKnownDomain } from './suppression-guards.ts'
+import { type Fuse, isKnownDomain } from './suppression-guards.ts'
 
 export type BounceSuppression = {
   projectId: string

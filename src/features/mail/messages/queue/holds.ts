@@ -53,7 +53,7 @@ export async function holdDomain(
 }
 
 /** `paused`: emails that wait for their paused campaigns. */
-export type ReleasedMail = { due: number; paused: number }
+type ReleasedMail = { due: number; paused: number }
 
 /** `isHeld`: whether the domain was held. */
 type ReleasedDomain = ReleasedMail & { isHeld: boolean }

@@ -57,14 +57,14 @@ export async function recallStopped(
 ): Promise<void> {
   const stoppedCampaigns = await directory.stoppedCampaigns()
   if (stoppedCampaigns.size > 0) outbound.withdraw(new Set(stoppedCampaigns.keys()))
-  const emails = [...inFlight.values()].filter((email) => email !== undefined)
+  const claimed = [...inFlight.values()].filter((email) => email !== undefined)
   const held = await directory.heldDomains()
   const fences = await directory.unsettledFences()
   const disabled = new Set<string>()
-  for (const id of new Set(emails.map(({ projectId }) => projectId))) {
+  for (const id of new Set(claimed.map(({ projectId }) => projectId))) {
     if ((await directory.findProject(id))?.isDisabled !== false) disabled.add(id)
   }
-  const stopped = emails.filter(({ projectId, recipientDomain }) => {
+  const stopped = claimed.filter(({ projectId, recipientDomain }) => {
     return disabled.has(projectId) || held.has(recipientDomain) || fences.has(projectId)
   })
   recallEmails({ outbound }, stopped)
@@ -73,9 +73,9 @@ export async function recallStopped(
 /** Recalls all emails to the sites of these emails. */
 export function recallEmails(
   { outbound }: Pick<Base, 'outbound'>,
-  emails: readonly Recallable[],
+  recalled: readonly Recallable[],
 ): void {
-  const domains = emails.flatMap((email) => email?.recipientDomain ?? [])
+  const domains = recalled.flatMap((email) => email?.recipientDomain ?? [])
   for (const site of new Set(domains.map(outbound.siteOf))) outbound.recall(site)
 }
 

@@ -34,7 +34,7 @@ export type ArchivedFile = { path: string; bytes: number }
 /** A file that the configuration names and that is not in the archive. */
 export type OutsideFile = { key: string; place: string }
 
-export type Manifest = {
+export type BackupManifest = {
   format: typeof FORMAT
   formatVersion: number
   /** The version of the program that made the archive. */
@@ -60,7 +60,7 @@ export type ArchiveEnd = {
   deleted: string[]
 }
 
-export type Secrets = { secret: string; secretPrevious: string | null }
+export type BackupSecrets = { secret: string; secretPrevious: string | null }
 
 /** The most entries of a backup, and the most files that it names without holding them. */
 export const MAX_ENTRIES = 1_000_000
@@ -111,7 +111,7 @@ function foldersOf(path: string): string[] {
 }
 
 /** @throws AppError BAD_REQUEST for another format, a newer format, a malformed manifest or too many entries */
-export function parseManifest(bytes: Buffer): Manifest {
+export function parseManifest(bytes: Buffer): BackupManifest {
   const value = parseObject(bytes, ENTRY.manifest)
   if (value.format !== FORMAT) throw archiveFault('The file is no backup of Pillarbox.')
   if (value.formatVersion !== FORMAT_VERSION) {
@@ -154,7 +154,7 @@ function requireFewEntries(count: number, name: string): void {
 }
 
 /** @throws AppError BAD_REQUEST */
-export function parseSecrets(bytes: Buffer): Secrets {
+export function parseSecrets(bytes: Buffer): BackupSecrets {
   const { secret, secretPrevious } = parseObject(bytes, ENTRY.secrets)
   if (isText(secret) && (secretPrevious === null || isText(secretPrevious))) {
     return { secret, secretPrevious }
@@ -187,7 +187,7 @@ function requireFewMarks(bytes: Buffer, name: string): void {
   if (marks > MAX_MARKS) throw archiveFault(`${name} names more than ${MAX_ENTRIES} files.`)
 }
 
-function isManifest(value: Record<string, unknown>): value is Manifest {
+function isManifest(value: Record<string, unknown>): value is BackupManifest {
   const { version, createdAt, hostname, withoutSecret, files, outside } = value
   const numbers = [value.schema, value.generation, value.seq]
   return (

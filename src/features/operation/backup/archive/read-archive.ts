@@ -13,10 +13,10 @@ import {
   type ArchivedFile,
   type ArchiveEnd,
   archiveFault,
+  type BackupManifest,
   checkPath,
   ENTRY,
   MAX_MANIFEST_BYTES,
-  type Manifest,
   parseEnd,
   parseManifest,
 } from './manifest.ts'
@@ -24,7 +24,7 @@ import { withoutTrailer } from './trailer.ts'
 
 type ArchiveVisitor = {
   /** Called once with the manifest, before all files. */
-  manifest?(manifest: Manifest): Promise<void> | void
+  manifest?(manifest: BackupManifest): Promise<void> | void
   /**
    * Takes all bytes of a file. An error ends the reading. Only at the end of the archive is it
    * known whether the bytes are right.
@@ -33,7 +33,7 @@ type ArchiveVisitor = {
 }
 
 type ArchiveReading = {
-  manifest: Manifest | undefined
+  manifest: BackupManifest | undefined
   /** The files of the manifest that have not come yet, by path. */
   missing: Map<string, ArchivedFile>
   /** SHA-256 of the files that have come, by path. */
@@ -61,7 +61,7 @@ const MAX_END_BYTES = MAX_MANIFEST_BYTES
 export async function readArchive(
   source: AsyncIterable<Buffer>,
   visitor: ArchiveVisitor,
-): Promise<{ manifest: Manifest; deleted: string[] }> {
+): Promise<{ manifest: BackupManifest; deleted: string[] }> {
   const extract = createExtract()
   const budget = { bytes: MAX_MANIFEST_BYTES + ENTRY_OVERHEAD }
   const reading: ArchiveReading = {

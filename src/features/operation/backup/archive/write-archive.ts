@@ -10,8 +10,8 @@ import {
   type ArchivedFile,
   type ArchiveEnd,
   archiveFault,
+  type BackupManifest,
   ENTRY,
-  type Manifest,
 } from './manifest.ts'
 import { formatTrailer } from './trailer.ts'
 
@@ -21,12 +21,12 @@ export type Chunks = AsyncIterable<Buffer> | Iterable<Buffer>
 export type Sink = (chunks: AsyncIterable<Buffer>) => Promise<void>
 
 type ArchiveContent = {
-  manifest: Manifest
+  manifest: BackupManifest
   /** The bytes of a file of the manifest. A file that is gone throws ENOENT before its first byte. */
   read(file: ArchivedFile): Chunks
 }
 
-export type Written = { bytes: number; sha256: string }
+export type WrittenArchive = { bytes: number; sha256: string }
 
 /**
  * The level of compression. Level 1 takes a fifth of the time of level 3 and makes archives of a
@@ -40,7 +40,7 @@ export async function writeArchive(
   content: ArchiveContent,
   sink: Sink,
   signal: AbortSignal,
-): Promise<Written> {
+): Promise<WrittenArchive> {
   const pack = createPack()
   const ended = new AbortController()
   const stop = AbortSignal.any([signal, ended.signal])
@@ -189,6 +189,6 @@ function createMeasure() {
       bytes += trailer.length
       yield Buffer.concat([...gathered, trailer])
     },
-    result: (): Written => ({ bytes, sha256: hash.digest('hex') }),
+    result: (): WrittenArchive => ({ bytes, sha256: hash.digest('hex') }),
   }
 }

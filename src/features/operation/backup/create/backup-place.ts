@@ -10,7 +10,7 @@ import path from 'node:path'
 import { AppError, hasCode } from '../../../../base/errors.ts'
 import { syncFolder } from '../../../../config/sync-folder.ts'
 
-export type BackupPlace = {
+type BackupPlace = {
   /** The temporary name of the file. */
   partial: string
   write(chunks: AsyncIterable<Buffer>): Promise<void>

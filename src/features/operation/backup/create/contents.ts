@@ -12,7 +12,7 @@ import { readToml } from '../../../../config/layers/file.ts'
 import type { LoadedConfig } from '../../../../config/load.ts'
 import { type SettingKey, settingKeys, settingOf } from '../../../../config/settings.ts'
 import { formatNewFile } from '../../../../config/values/toml-text.ts'
-import { ENTRY, MAX_ENTRIES, type OutsideFile, type Secrets } from '../archive/manifest.ts'
+import { type BackupSecrets, ENTRY, MAX_ENTRIES, type OutsideFile } from '../archive/manifest.ts'
 
 /** The settings of folders that the server fills itself. */
 const OWN_FOLDERS: readonly SettingKey[] = ['data_dir', 'backup.dir']
@@ -159,7 +159,7 @@ function withoutSecrets(file: string, text: string): string {
  */
 export async function readSecrets(
   config: Pick<Config, 'secret' | 'secretPrevious' | 'dataDir'>,
-): Promise<Secrets> {
+): Promise<BackupSecrets> {
   const secret = config.secret ?? (await readStoredSecret(config.dataDir))
   return { secret, secretPrevious: config.secretPrevious }
 }

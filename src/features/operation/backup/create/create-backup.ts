@@ -27,13 +27,18 @@ import { takeBackupLock } from '../../../../store/snapshot/backup-lock.ts'
 import { type DatabaseSnapshot, openSnapshot } from '../../../../store/snapshot/snapshot.ts'
 import {
   type ArchivedFile,
+  type BackupManifest,
   ENTRY,
   FORMAT,
   FORMAT_VERSION,
   isPath,
-  type Manifest,
 } from '../archive/manifest.ts'
-import { type Chunks, type Sink, type Written, writeArchive } from '../archive/write-archive.ts'
+import {
+  type Chunks,
+  type Sink,
+  type WrittenArchive,
+  writeArchive,
+} from '../archive/write-archive.ts'
 import { openBackupPlace, requireFolderOf } from './backup-place.ts'
 import { listDataFiles, listOutside, readConfigText, readSecrets } from './contents.ts'
 import { watchSpace } from './space-watch.ts'
@@ -46,7 +51,7 @@ export type BackupInput = {
   withoutSecret: boolean
 }
 
-export type Backup = Written & {
+export type Backup = WrittenArchive & {
   databaseBytes: number
   schema: number
   generation: number
@@ -55,7 +60,7 @@ export type Backup = Written & {
   startedAt: number
   durationMs: number
   files: number
-  outside: Manifest['outside']
+  outside: BackupManifest['outside']
 }
 
 const READ_BYTES = 1024 * 1024
@@ -136,7 +141,7 @@ async function writeChecked(
   snapshot: DatabaseSnapshot,
   content: Parameters<typeof writeArchive>[0],
   { sink, signal }: { sink: Sink; signal: AbortSignal },
-): Promise<Written> {
+): Promise<WrittenArchive> {
   const failed = new AbortController()
   const stop = AbortSignal.any([signal, failed.signal])
   const checking = snapshot
@@ -157,7 +162,7 @@ async function describe(
   { loaded, withoutSecret, startedAt }: Run,
   snapshot: DatabaseSnapshot,
   sources: Sources,
-): Promise<Manifest> {
+): Promise<BackupManifest> {
   const { config } = loaded
   const files: ArchivedFile[] = []
   const add = (path: string, bytes: number, read: () => Chunks) => {
@@ -194,7 +199,7 @@ async function describe(
  * Compares the bytes on the disk with those that were written. Unpacking the archive would take as
  * long as making it, so only `verify` does that.
  */
-async function readBack(file: string, written: Written, signal: AbortSignal): Promise<void> {
+async function readBack(file: string, written: WrittenArchive, signal: AbortSignal): Promise<void> {
   const hash = createHash('sha256')
   for await (const chunk of createReadStream(file, { highWaterMark: READ_BYTES })) {
     signal.throwIfAborted()

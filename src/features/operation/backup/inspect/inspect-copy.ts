@@ -12,7 +12,7 @@ import { emails } from '../../../../store/schema/messages.ts'
 import { type DatabaseCopy, openDatabaseCopy } from '../../../../store/snapshot/unmigrated.ts'
 import type { TableDuties } from '../../../ground/manifest/table.ts'
 import { listSealed } from '../../seals/seals.ts'
-import { archiveFault, type Manifest } from '../archive/manifest.ts'
+import { archiveFault, type BackupManifest } from '../archive/manifest.ts'
 
 export type CopyFacts = { projects: number; emails: number; events: number; schema: number }
 
@@ -31,7 +31,7 @@ type CopyPlace = {
  */
 export async function inspectCopy(
   { file, nativeBinding, tables }: CopyPlace,
-  manifest: Manifest,
+  manifest: BackupManifest,
   keyring: Keyring | null,
 ): Promise<CopyFacts> {
   const copy = openCopy(file, nativeBinding)

@@ -12,12 +12,12 @@ import { nativeBindingPath } from '../../../../config/addon.ts'
 import { createKeyring, type Keyring } from '../../../../config/keyring.ts'
 import { readSpace } from '../../../../store/files/disk.ts'
 import type { TableDuties } from '../../../ground/manifest/table.ts'
-import { ENTRY, type Manifest, parseSecrets } from '../archive/manifest.ts'
+import { type BackupManifest, ENTRY, parseSecrets } from '../archive/manifest.ts'
 import { readArchive } from '../archive/read-archive.ts'
 import { type CopyFacts, inspectCopy, knownSchema } from './inspect-copy.ts'
 
-export type Verified = CopyFacts & {
-  manifest: Manifest
+export type VerifiedBackup = CopyFacts & {
+  manifest: BackupManifest
   /** Whether the backup comes from a newer program, which this one cannot restore. */
   isNewer: boolean
   /** Null if the backup is without its secret. */
@@ -34,7 +34,7 @@ const MAX_SECRETS_BYTES = 64 * 1024
 export async function verifyBackup(
   { tables }: { tables: readonly TableDuties[] },
   source: AsyncIterable<Buffer>,
-): Promise<Verified> {
+): Promise<VerifiedBackup> {
   const folder = await mkdtemp(path.join(os.tmpdir(), 'pillarbox-verify-'))
   const file = path.join(folder, 'pillarbox.db')
   const unpacked: { keyring: Keyring | null } = { keyring: null }
@@ -71,7 +71,7 @@ export async function readSmall(bytes: number, chunks: AsyncIterable<Buffer>): P
   return Buffer.concat(parts)
 }
 
-async function requireSpace(folder: string, { files }: Manifest): Promise<void> {
+async function requireSpace(folder: string, { files }: BackupManifest): Promise<void> {
   const needed = files.find(({ path: name }) => name === ENTRY.database)?.bytes ?? 0
   const { free } = await readSpace(folder)
   if (free > needed) return

@@ -25,7 +25,7 @@ const DATABASE_URL = /^\s*(?:database\s*\.\s*)?url\s*=/
 
 export type RestorePlace = { dataDir: string; databaseFile: string }
 
-export type Staging = {
+export type StagingFolder = {
   /** The folder that becomes the content of `data_dir`. */
   folder: string
   /** The file that becomes the database. */
@@ -40,7 +40,7 @@ const NAMES = ['secret', 'secret_previous', 'uploads', 'lists', 'acme'] as const
  */
 const REPLACED_NAMES = ['generation']
 
-function stagingOf({ dataDir, databaseFile }: RestorePlace): Staging {
+function stagingOf({ dataDir, databaseFile }: RestorePlace): StagingFolder {
   return {
     folder: path.join(dataDir, RESTORING_FOLDER),
     databaseFile: `${databaseFile}.restoring`,
@@ -60,7 +60,7 @@ export function refuseUsed({ dataDir, databaseFile }: RestorePlace): void {
 /**
  * Makes the staging folder, and removes what an interrupted restore left. Call it with the lock.
  */
-export async function makeStaging(place: RestorePlace): Promise<Staging> {
+export async function makeStaging(place: RestorePlace): Promise<StagingFolder> {
   const staging = stagingOf(place)
   if (existsSync(staging.folder)) await clearInterrupted(place, staging)
   await mkdir(staging.folder, { mode: 0o700 })
@@ -68,7 +68,7 @@ export async function makeStaging(place: RestorePlace): Promise<Staging> {
   return staging
 }
 
-async function clearInterrupted({ dataDir }: RestorePlace, staging: Staging): Promise<void> {
+async function clearInterrupted({ dataDir }: RestorePlace, staging: StagingFolder): Promise<void> {
   // The interrupted restore has made all of these: none was there before.
   for (const name of NAMES) await rm(path.join(dataDir, name), { recursive: true, force: true })
   await deleteDatabaseFile(staging)
@@ -76,7 +76,7 @@ async function clearInterrupted({ dataDir }: RestorePlace, staging: Staging): Pr
 }
 
 /** Removes all that the restore has made. */
-export async function discardStaging(place: RestorePlace, staging: Staging): Promise<void> {
+export async function discardStaging(place: RestorePlace, staging: StagingFolder): Promise<void> {
   await clearInterrupted(place, staging)
   await syncFolder(place.dataDir)
 }
@@ -87,7 +87,7 @@ export async function discardStaging(place: RestorePlace, staging: Staging): Pro
  */
 export async function publishStaging(
   { dataDir, databaseFile }: RestorePlace,
-  staging: Staging,
+  staging: StagingFolder,
 ): Promise<void> {
   const known: readonly string[] = [...NAMES, ...REPLACED_NAMES]
   for (const name of await readdir(staging.folder)) {
@@ -104,7 +104,7 @@ export async function publishStaging(
  */
 export async function deleteStaging(
   { dataDir, databaseFile }: RestorePlace,
-  staging: Staging,
+  staging: StagingFolder,
 ): Promise<void> {
   await syncFolder(path.dirname(databaseFile))
   // The folder may be gone: a command that starts at this moment removes it too.
@@ -116,7 +116,7 @@ export async function deleteStaging(
  * Returns the place of a file of the archive in the staging folder.
  * @throws AppError BAD_REQUEST
  */
-export function stagedPathOf(staging: Staging, entry: string): string {
+export function stagedPathOf(staging: StagingFolder, entry: string): string {
   const [first = ''] = entry.slice(ENTRY.data.length).split('/')
   const isKnown = ['uploads', 'lists', 'acme'].includes(first)
   if (entry.startsWith(ENTRY.data) && isKnown) {
@@ -125,7 +125,7 @@ export function stagedPathOf(staging: Staging, entry: string): string {
   throw new AppError('BAD_REQUEST', `The archive has an unknown entry: ${entry}.`)
 }
 
-async function deleteDatabaseFile({ databaseFile }: Staging): Promise<void> {
+async function deleteDatabaseFile({ databaseFile }: StagingFolder): Promise<void> {
   for (const end of ['', '-wal', '-shm', '-journal']) await rm(databaseFile + end, { force: true })
 }
 

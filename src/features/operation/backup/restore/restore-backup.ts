@@ -26,7 +26,12 @@ import { takeServeLock } from '../../../../store/files/serve-lock.ts'
 import type { TableDuties } from '../../../ground/manifest/table.ts'
 import { findNewestWish } from '../../../people/wishes/wishes.ts'
 import { type FenceDeps, type Fenced, fenceDatabase } from '../../recovery/fence-database.ts'
-import { ENTRY, type Manifest, parseSecrets, type Secrets } from '../archive/manifest.ts'
+import {
+  type BackupManifest,
+  type BackupSecrets,
+  ENTRY,
+  parseSecrets,
+} from '../archive/manifest.ts'
 import { readArchive } from '../archive/read-archive.ts'
 import { type CopyFacts, inspectCopy, knownSchema } from '../inspect/inspect-copy.ts'
 import { readSmall } from '../inspect/verify-backup.ts'
@@ -37,7 +42,7 @@ import {
   publishStaging,
   type RestorePlace,
   refuseUsed,
-  type Staging,
+  type StagingFolder,
   stagedPathOf,
 } from './data-folder.ts'
 
@@ -54,21 +59,25 @@ type RestoreDeps = {
 
 type OpenedCore = FenceDeps & { close(): Promise<void> }
 
-export type Restored = CopyFacts &
+export type RestoredBackup = CopyFacts &
   Fenced & {
     /**
      * The time of the newest wish in the backup; null without wishes. Wishes after that time are
      * lost.
      */
     newestWishAt: number | null
-    manifest: Manifest
+    manifest: BackupManifest
     /** The configuration file of the backup; undefined without one. */
     configText: Buffer | undefined
     /** Null if the backup has no secret. */
-    secrets: Secrets | null
+    secrets: BackupSecrets | null
   }
 
-type Unpacked = { manifest: Manifest; configText: Buffer | undefined; secrets: Secrets | null }
+type Unpacked = {
+  manifest: BackupManifest
+  configText: Buffer | undefined
+  secrets: BackupSecrets | null
+}
 
 const MIB = 1024 * 1024
 const MAX_CONFIG_BYTES = MIB
@@ -80,7 +89,7 @@ const MAX_CONFIG_BYTES = MIB
 export async function restoreBackup(
   deps: RestoreDeps,
   source: AsyncIterable<Buffer>,
-): Promise<Restored> {
+): Promise<RestoredBackup> {
   const { config, log } = deps
   const place = { dataDir: config.dataDir, databaseFile: config.database.file }
   refuseUsed(place)
@@ -98,7 +107,7 @@ export async function restoreBackup(
     await deleteStaging(place, staging)
     return restored
 
-    async function fillAndPublish(): Promise<Restored> {
+    async function fillAndPublish(): Promise<RestoredBackup> {
       const unpacked = await unpack(source, { place, staging })
       const filled = await prepare(deps, { staging, unpacked, nativeBinding })
       await publishStaging(place, staging)
@@ -111,7 +120,7 @@ export async function restoreBackup(
 
 async function unpack(
   source: AsyncIterable<Buffer>,
-  { place, staging }: { place: RestorePlace; staging: Staging },
+  { place, staging }: { place: RestorePlace; staging: StagingFolder },
 ): Promise<Unpacked> {
   const found: Omit<Unpacked, 'manifest'> = { configText: undefined, secrets: null }
   const { manifest } = await readArchive(source, {
@@ -138,12 +147,12 @@ async function unpack(
   return { ...found, manifest }
 }
 
-type Prepared = { staging: Staging; unpacked: Unpacked; nativeBinding: string | undefined }
+type Prepared = { staging: StagingFolder; unpacked: Unpacked; nativeBinding: string | undefined }
 
 async function prepare(
   deps: RestoreDeps,
   { staging, unpacked, nativeBinding }: Prepared,
-): Promise<Restored> {
+): Promise<RestoredBackup> {
   const { config } = deps
   const { manifest, secrets } = unpacked
   const secret = chooseSecret(config, secrets)
@@ -167,8 +176,12 @@ async function prepare(
 
 async function fence(
   { config, now, log, openCore }: RestoreDeps,
-  { staging, secret, secrets }: { staging: Staging; secret: string; secrets: Secrets | null },
-): Promise<Fenced & Pick<Restored, 'newestWishAt'>> {
+  {
+    staging,
+    secret,
+    secrets,
+  }: { staging: StagingFolder; secret: string; secrets: BackupSecrets | null },
+): Promise<Fenced & Pick<RestoredBackup, 'newestWishAt'>> {
   const core = await openCore(
     {
       ...config,
@@ -191,7 +204,7 @@ async function fence(
  * Returns the secret of the backup, or that of the configuration.
  * @throws AppError CONFLICT when the configuration has another secret, or there is no secret
  */
-function chooseSecret({ secret }: Config, secrets: Secrets | null): string {
+function chooseSecret({ secret }: Config, secrets: BackupSecrets | null): string {
   if (secrets !== null && (secret === null || secret === secrets.secret)) return secrets.secret
   if (secrets !== null) {
     const text = 'The configuration has another secret than the backup.'
@@ -206,13 +219,16 @@ function chooseSecret({ secret }: Config, secrets: Secrets | null): string {
   })
 }
 
-async function writeSecrets(folder: string, { secret, secretPrevious }: Secrets): Promise<void> {
+async function writeSecrets(
+  folder: string,
+  { secret, secretPrevious }: BackupSecrets,
+): Promise<void> {
   await writeDurably(path.join(folder, 'secret'), [Buffer.from(`${secret}\n`)])
   if (secretPrevious === null) return
   await writeDurably(path.join(folder, 'secret_previous'), [Buffer.from(`${secretPrevious}\n`)])
 }
 
-function refuseNewer({ schema, version }: Manifest): void {
+function refuseNewer({ schema, version }: BackupManifest): void {
   if (schema <= knownSchema()) return
   const text = `The backup belongs to a newer version of this program (${version}, schema ${schema}; this one supports ${knownSchema()}). Restore it with version ${version}.`
   throw new AppError('DATABASE_ERROR', text, { suggestion: `Install version ${version}.` })
@@ -224,7 +240,7 @@ function refuseNewer({ schema, version }: Manifest): void {
  */
 async function requireSpace(
   { dataDir, databaseFile }: RestorePlace,
-  { files }: Manifest,
+  { files }: BackupManifest,
 ): Promise<void> {
   const sizeOf = (isDatabase: boolean) =>
     files

@@ -40,7 +40,7 @@ export const OUTCOMES = [
 ] as const
 export type RecipientOutcome = (typeof OUTCOMES)[number]
 
-export type Recipient = {
+type Recipient = {
   emailId: string
   contactId: string
   email: string
@@ -130,7 +130,7 @@ const IS_UNSUBSCRIBED = sql`error = ${UNSUBSCRIBED}`
 const LAST_KEYS = { number: Number.MAX_SAFE_INTEGER, contact: '~' } as const
 const FIRST_KEYS = { number: 0, contact: '' } as const
 
-function path({ name, index, where, key, filter, at }: PathFacts): RecipientPath {
+function makePath({ name, index, where, key, filter, at }: PathFacts): RecipientPath {
   const column = key === 'number' ? rowNumber() : sql`contact_id`
   const rows = sql`from emails ${indexedBy(index)}
     where campaign_id = ${parameter('campaignId')} and ${where} and ${column} < ${parameter('after')}`
@@ -159,9 +159,16 @@ function path({ name, index, where, key, filter, at }: PathFacts): RecipientPath
 }
 
 const walk = (filter: SQL, at: SQL) =>
-  path({ name: 'all', index: 'emails_campaign', where: EVERY_EMAIL, key: 'contact', filter, at })
+  makePath({
+    name: 'all',
+    index: 'emails_campaign',
+    where: EVERY_EMAIL,
+    key: 'contact',
+    filter,
+    at,
+  })
 const onShelf = (shelf: Shelf, filter: SQL, at: SQL) =>
-  path({
+  makePath({
     ...{ name: shelf, index: 'emails_campaign_shelf', where: onShelves(shelf) },
     ...{ key: 'number', filter, at },
   })
@@ -207,10 +214,10 @@ export async function listRecipients(
   const paths = pathsOf(query.outcome)
   const found: PlacedRow[] = []
   let position: RecipientPosition | undefined = await findPosition(deps, query, paths)
-  for (let turn = 0; position !== undefined && turn < STRETCHES.length; ) {
+  for (let index = 0; position !== undefined && index < STRETCHES.length; ) {
     const from: RecipientPosition = position
     const wanted = limit - found.length
-    const stretch = STRETCHES[turn] ?? 0
+    const stretch = STRETCHES[index] ?? 0
     const step: ReadRecipients = await readStretch(deps, id, {
       paths,
       position: from,
@@ -222,7 +229,7 @@ export async function listRecipients(
     if (step.isFull) break
     // The last stretch of a path does not count: the next path begins with a stretch of the same
     // size.
-    if (position?.path === from.path) turn += 1
+    if (position?.path === from.path) index += 1
   }
   const seal = ({ path: at, after }: RecipientPosition) => {
     const place = { lane: paths[at]?.name ?? '', after, campaign: id } satisfies SealedPosition

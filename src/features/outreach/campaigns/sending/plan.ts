@@ -27,7 +27,7 @@ export type SendingPlan = {
 }
 
 /** Why a campaign cannot go on until somebody does something. */
-export type CampaignTrouble = { trouble: PauseReason; campaign: FoundCampaign }
+type CampaignTrouble = { trouble: PauseReason; campaign: FoundCampaign }
 
 type Deps = Pick<Base, 'store' | 'directory' | 'now'>
 

@@ -51,7 +51,7 @@ export type StretchContact = {
  * `upTo`: after the stretch, all contacts up to this number are done. `isLast`: no contact is left
  * after it.
  */
-export type CampaignStretch = { contacts: readonly StretchContact[]; upTo: number; isLast: boolean }
+type CampaignStretch = { contacts: readonly StretchContact[]; upTo: number; isLast: boolean }
 
 /** `inserted`: the number of rows; `tookMs`: the time of the transaction. */
 type WrittenStretch = { inserted: number; tookMs: number }

@@ -66,7 +66,7 @@ const countOfStatus = statement<{ count: number }>(
   () => sql`${rowsOfStatus(sql`count(*) as count`)} and number >= ${parameter('from')}`,
 )
 
-const findEndOfStatus = statement<{ number: number }>(
+const findEndOfDeliveryStatus = statement<{ number: number }>(
   () => sql`${rowsOfStatus(sql`number`)}
     order by number desc limit 1 offset ${parameter('offset')}`,
 )
@@ -141,7 +141,11 @@ function countStatus(
   { from, ...range }: CountedRange,
 ): Promise<RowCount> {
   return countStretches<number>(async (before = Number.MAX_SAFE_INTEGER) => {
-    const end = await store.scan.find(findEndOfStatus, { ...range, before, offset: stretch - 1 })
+    const end = await store.scan.find(findEndOfDeliveryStatus, {
+      ...range,
+      before,
+      offset: stretch - 1,
+    })
     const least = Math.max(from, end?.number ?? 0)
     const counted = await store.scan.find(countOfStatus, { ...range, before, from: least })
     return { count: counted?.count ?? 0, end: least === end?.number ? least : undefined }

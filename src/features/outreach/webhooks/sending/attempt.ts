@@ -21,7 +21,7 @@ import type { EndpointTask } from './endpoint-tasks.ts'
 import { readContent } from './event-rows.ts'
 import { eventPayload } from './payload.ts'
 
-export const RETRY_DELAYS_MS: readonly number[] = [
+const RETRY_DELAYS_MS: readonly number[] = [
   5 * SECOND_MS,
   MINUTE_MS,
   5 * MINUTE_MS,

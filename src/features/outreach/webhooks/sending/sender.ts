@@ -16,7 +16,7 @@ import { disableEndpoint } from '../endpoints/disable.ts'
 import { attemptDelivery, type EndpointResult } from './attempt.ts'
 import { type EndpointTask, takeDeliveries } from './endpoint-tasks.ts'
 
-export type SenderDeps = RecordDeps & Pick<Base, 'keyring' | 'log' | 'webhookClient'>
+type SenderDeps = RecordDeps & Pick<Base, 'keyring' | 'log' | 'webhookClient'>
 
 type DueEndpoint = { id: string; projectId: string; dueAt: number }
 
@@ -30,7 +30,7 @@ const listEndpoints = statement<DueEndpoint>(
 )
 
 /** An endpoint without one success for this time is disabled. */
-export const MAX_FAILING_MS = 5 * DAY_MS
+const MAX_FAILING_MS = 5 * DAY_MS
 
 const GONE_REASON = 'the endpoint answered 410 (Gone)'
 
@@ -39,10 +39,7 @@ const FAILING_REASON = 'no delivery has succeeded in five days'
 /** The time of the last success is written at most this often. */
 const SUCCESS_WRITE_MS = SECOND_MS
 
-export type RecordDeps = Pick<
-  Base,
-  'store' | 'now' | 'counters' | 'jobNotifier' | 'webhookNotifier'
->
+type RecordDeps = Pick<Base, 'store' | 'now' | 'counters' | 'jobNotifier' | 'webhookNotifier'>
 
 type EndpointResults = { key: TaskKey; results: EndpointResult[] }
 
@@ -124,7 +121,7 @@ export async function recordSuccess(tx: Tx, success: { id: string; at: number })
   await tx.execute(markSuccess, success)
 }
 
-export async function recordDeliveries(
+async function recordDeliveries(
   deps: RecordDeps,
   recorded: readonly { key: TaskKey; result: EndpointResult }[],
 ): Promise<void> {

@@ -78,14 +78,14 @@ type RenderRoom = {
   wait(key: TurnKey): Promise<void>
 }
 
-type Limits = { perProject: number; all: number }
+type StepValueLimits = { perProject: number; all: number }
 
 type Waiter = { key: TurnKey; goOn(): void }
 
 /**
  * The room for rendered values, in characters of JSON. The values of a single turn may exceed it.
  */
-const LIMITS: Limits = { perProject: 16 * 1024 * 1024, all: 64 * 1024 * 1024 }
+const LIMITS: StepValueLimits = { perProject: 16 * 1024 * 1024, all: 64 * 1024 * 1024 }
 
 export function createStepValues(deps: Deps, room = createRenderRoom()): StepValues {
   const rendered = new Map<string, Map<string, RenderedValues>>()
@@ -184,7 +184,7 @@ async function renderValues(
   return mapTexts(values, fill) as Record<string, unknown>
 }
 
-export function createRenderRoom({ perProject, all }: Limits = LIMITS): RenderRoom {
+export function createRenderRoom({ perProject, all }: StepValueLimits = LIMITS): RenderRoom {
   const occupied = new Map<string, { projectId: string; characters: number }>()
   const waiters: Waiter[] = []
 

@@ -20,7 +20,7 @@ import { addFigures, durationBucket, type FigureChange } from '../figures.ts'
 import type { TurnKey } from '../notifier.ts'
 
 /** A row of `workflow_step_executions`. */
-export type StepExecutionRow = {
+type StepExecutionRow = {
   executionNumber: number
   ordinal: number
   id: string
@@ -36,7 +36,7 @@ export type StepExecutionRow = {
 }
 
 /** The columns of an execution's new position. */
-export type ExecutionPosition = Pick<
+type ExecutionPosition = Pick<
   WorkflowExecution,
   | 'number'
   | 'status'

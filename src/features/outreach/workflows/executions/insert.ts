@@ -12,7 +12,7 @@ export type StartableWorkflow = Pick<
   'id' | 'projectId' | 'name' | 'allowsReentry' | 'cancelledThrough' | 'cancelReason'
 > & { triggerStepId: string }
 
-export type ExecutionStart = {
+type ExecutionStart = {
   contactId: string
   context: Record<string, unknown> | null
   /** The event that starts the execution; null for other starts. */

@@ -11,7 +11,7 @@ import {
 import type { Tx } from '../../../../store/write/transaction.ts'
 import type { TypedStep } from './step-config.ts'
 
-export type GraphTransition = Pick<
+type GraphTransition = Pick<
   WorkflowTransition,
   'id' | 'fromStepId' | 'toStepId' | 'condition' | 'waitOutcome' | 'priority'
 >

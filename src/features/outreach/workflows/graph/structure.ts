@@ -24,7 +24,7 @@ export type Edge = Pick<WorkflowTransition, 'fromStepId' | 'toStepId' | 'conditi
 /**
  * The place of a transition at the step that it leaves: each step has one transition in each place.
  */
-export type TransitionSlot = Pick<Edge, 'condition' | 'waitOutcome'>
+type TransitionSlot = Pick<Edge, 'condition' | 'waitOutcome'>
 
 const PLAIN: TransitionSlot = { condition: null, waitOutcome: null }
 

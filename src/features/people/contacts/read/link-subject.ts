@@ -49,7 +49,7 @@ type MailedTo = {
   isToOther: number
 }
 
-export const findLinkedContact = statement<LinkedContact>(
+const findLinkedContact = statement<LinkedContact>(
   () => sql`select id, project_id as projectId, email as address,
       ${addressDigest(sql`project_id`, sql`email`)} as digest
     from contacts where id = ${parameter('id')}`,
@@ -65,7 +65,7 @@ const findMailedTo = statement<MailedTo>(
     from emails where emails.id = ${parameter('id')} and emails.state <> 'received'`,
 )
 
-export const findHolder = statement<{ id: string }>(
+const findHolder = statement<{ id: string }>(
   () => sql`select id from contacts where id = ${parameter('id')}
     and ${addressDigest(sql`project_id`, sql`email`)} = ${parameter('digest')}`,
 )

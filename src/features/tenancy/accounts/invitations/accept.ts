@@ -17,9 +17,9 @@ import type { LoginQueue } from '../login/queue.ts'
 import { insertMember } from '../members/member.ts'
 import { checkPassword, hashPassword } from '../passwords/passwords.ts'
 import {
-  type Client,
   insertSession,
   issueCookie,
+  type SessionClient,
   type SessionCookie,
 } from '../sessions/sessions.ts'
 import type { SessionTokens } from '../sessions/token.ts'
@@ -35,7 +35,7 @@ type Acceptance = {
   password: string | undefined
   /** The language of the new account: `xx` or `xx-XX`. */
   language: string
-  client: Client
+  client: SessionClient
   /** The name of the client's wider network, for the line of logins (`login/queue.ts`). */
   wideNetwork: string
   /** The logged-in user who sends the request, if any. */

@@ -16,11 +16,11 @@ import type { Base } from '../../../ground/base.ts'
 import { hashPassword, isOutdated, isPassword } from '../passwords/passwords.ts'
 import { type CodeProof, hasSecondFactor, readCode, useCode } from '../second-factor/codes.ts'
 import {
-  type Client,
   endPresented,
   insertSession,
   issueCookie,
   readPresented,
+  type SessionClient,
   type SessionCookie,
 } from '../sessions/sessions.ts'
 import type { SessionTokens } from '../sessions/token.ts'
@@ -43,7 +43,7 @@ type LoginInput = {
   network: string
   /** The name of the client's wider network, for the line of logins (`login/queue.ts`). */
   wideNetwork: string
-  client: Client
+  client: SessionClient
   /** The values of the two cookies. */
   session: string | undefined
   device: string | undefined

@@ -17,11 +17,11 @@ import type { Base } from '../../../ground/base.ts'
 import type { Verifier } from '../../../people/verification/verifier.ts'
 import { isInvited } from '../invitations/open.ts'
 import {
-  type Client,
   endPresented,
   insertSession,
   issueCookie,
   readPresented,
+  type SessionClient,
   type SessionCookie,
 } from '../sessions/sessions.ts'
 import type { SessionTokens } from '../sessions/token.ts'
@@ -38,7 +38,7 @@ type LoginDeps = Pick<Base, 'store' | 'config' | 'now' | 'disk'> & {
 type Login = {
   provider: IdentityProvider
   user: ProviderUser
-  client: Client
+  client: SessionClient
   /** The cookie of the browser's present session, which ends. */
   presented: string | undefined
   /** The language of a new user. */

@@ -19,9 +19,9 @@ import { isLocal } from './provider-fetch.ts'
 import {
   authorizationUrlOf,
   createRelyingParty,
+  type ProviderTokens,
   type RelyingParty,
   redeemCode,
-  type Tokens,
 } from './relying-party.ts'
 
 type OpenidOptions = Pick<IdentityProvider, 'name' | 'label' | 'method' | 'allowsSignup'> & {
@@ -126,7 +126,11 @@ function checkEndpoint(name: string, url: unknown): void {
   throw new LoginFailure('provider_error', `the discovered ${name} is unsafe: ${host}: no https`)
 }
 
-function toUser(party: RelyingParty, tokens: Tokens, trustsAddresses: boolean): ProviderUser {
+function toUser(
+  party: RelyingParty,
+  tokens: ProviderTokens,
+  trustsAddresses: boolean,
+): ProviderUser {
   const claims = tokens.claims()
   if (claims === undefined || claims.sub === '' || claims.sub.length > MAX_SUBJECT) {
     throw new LoginFailure('provider_error', 'the id token names no subject')

@@ -31,7 +31,7 @@ import { isLocal } from './provider-fetch.ts'
 
 export type RelyingParty = { config: Configuration; auth: SecretAuth; callback: URL }
 
-export type Tokens = TokenEndpointResponse & TokenEndpointResponseHelpers
+export type ProviderTokens = TokenEndpointResponse & TokenEndpointResponseHelpers
 
 type PartyDeps = { client: OAuthClient; fetch: CustomFetch; callback: URL }
 
@@ -87,7 +87,7 @@ export async function redeemCode(
   party: RelyingParty,
   answer: URLSearchParams,
   { attempt, nonce }: { attempt: OauthAttempt; nonce: string | undefined },
-): Promise<Tokens> {
+): Promise<ProviderTokens> {
   const { config, auth, callback } = party
   const issuer = answer.get('iss')
   if (issuer !== null && issuer !== config.serverMetadata().issuer) {

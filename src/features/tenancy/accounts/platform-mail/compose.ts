@@ -14,7 +14,7 @@ export type MailTexts = Texts['mail']
 export type ComposedMail = { language: Language; subject: string; text: string; html: string }
 
 /** The content of a mail: a paragraph, and a link if the reader has to act. */
-export type Message = {
+type PlatformMessage = {
   subject: string
   text: string
   values: PlaceholderValues
@@ -22,7 +22,7 @@ export type Message = {
 }
 
 /** Makes the content of a mail. `language`: the language of `texts`. */
-export type ToMessage = (texts: MailTexts, language: Language) => Message
+export type ToMessage = (texts: MailTexts, language: Language) => PlatformMessage
 
 type Composing = {
   /** The user's language, `xx` or `xx-XX`. */
@@ -46,13 +46,13 @@ export function composeMail({ language: tag, toMessage }: Composing): ComposedMa
   }
 }
 
-function textOf({ text, values, link }: Message, { ignore }: MailTexts): string {
+function textOf({ text, values, link }: PlatformMessage, { ignore }: MailTexts): string {
   const parts = [fillText(text, values)]
   if (link !== undefined) parts.push(`${link.button}:\n${link.url}`, link.life, ignore)
   return `${parts.join('\n\n')}\n`
 }
 
-function htmlOf({ text, values, link }: Message, { copy, ignore }: MailTexts): string {
+function htmlOf({ text, values, link }: PlatformMessage, { copy, ignore }: MailTexts): string {
   const strong = (value: string) => `<strong>${escapeHtml(value)}</strong>`
   const parts = [fillText(text, values, strong)]
   if (link !== undefined) {

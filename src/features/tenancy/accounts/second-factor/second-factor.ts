@@ -43,14 +43,14 @@ export async function startTotp(deps: LoginDeps, given: GivenPassword): Promise<
   return withPassword(deps, given, async (user) => {
     const secret = makeTotpSecret()
     const change = { totpSecret: deps.keyring.seal(secret), totpStep: 0 }
-    const isOff = and(
+    const hasNone = and(
       eq(users.id, user.id),
       eq(users.passwordHash, user.passwordHash),
       isNull(users.totpConfirmedAt),
     )
     const [changed] = await deps.store.write(async (tx) => {
       await requireUser(tx, user.id)
-      return tx.update(users).set(change).where(isOff).returning({ id: users.id })
+      return tx.update(users).set(change).where(hasNone).returning({ id: users.id })
     })
     if (changed === undefined) throw alreadyOn()
     const { hostname } = new URL(deps.config.baseUrl)

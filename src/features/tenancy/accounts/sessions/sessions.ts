@@ -20,7 +20,7 @@ const MAX_MS = 30 * DAY_MS
 /** The least time between two new cookies of a session. */
 const RENEW_AFTER_MS = DAY_MS
 
-export type Client = { ip: string | null; userAgent: string | null }
+export type SessionClient = { ip: string | null; userAgent: string | null }
 
 /** The value of a session's cookie, and when the cookie expires (epoch ms). */
 export type SessionCookie = { token: string; expiresAt: number }
@@ -49,7 +49,7 @@ const endOldest = statement(
  */
 export async function insertSession(
   tx: Tx,
-  { userId, client, at }: { userId: string; client: Client; at: number },
+  { userId, client, at }: { userId: string; client: SessionClient; at: number },
 ): Promise<LoginSession> {
   const session: LoginSession = {
     // A random UUID, because the time in a UUIDv7 could be guessed.

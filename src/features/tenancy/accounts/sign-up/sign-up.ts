@@ -15,10 +15,10 @@ import { checkPassword, hashPassword } from '../passwords/passwords.ts'
 import { enqueuePlatformMail } from '../platform-mail/enqueue.ts'
 import { findPlatformSender } from '../platform-mail/sender.ts'
 import {
-  type Client,
   endPresented,
   insertSession,
   readPresented,
+  type SessionClient,
   type SessionCookie,
 } from '../sessions/sessions.ts'
 import type { SessionTokens } from '../sessions/token.ts'
@@ -42,12 +42,12 @@ export type SignUpLimits = {
   refused: HourlyLimit
 }
 
-export type NewAccount = {
+type NewAccount = {
   address: ParsedAddress
   password: string
   /** The language of the mail to the user. */
   language: string
-  client: Client
+  client: SessionClient
   /** The cookie of the browser's present session, which ends. */
   presented: string | undefined
   /** The name of the client's network. */

@@ -14,7 +14,7 @@ export type MeteringDeps = Pick<Base, 'store' | 'counters' | 'now' | 'log'> & {
 }
 
 /** `ended`: the batch is charged or dropped. `unanswered`: the batch waits for another try. */
-export type Sent = 'ended' | 'unanswered'
+type Sent = 'ended' | 'unanswered'
 
 /**
  * Sends a batch. The first try is on disk before it is made, so that after a kill no batch that

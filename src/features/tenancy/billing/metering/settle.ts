@@ -129,7 +129,7 @@ async function readCounted(
 }
 
 /** The ids of the batches to settle: Stripe has counted them, has not, or it is unknown. */
-export type MeterVerdict = { counted: string[]; missing: string[]; unknown: string[] }
+type MeterVerdict = { counted: string[]; missing: string[]; unknown: string[] }
 
 type Judged = Pick<WindowBatch, 'id' | 'state' | 'credits' | 'firstTriedAt'>
 

@@ -91,7 +91,7 @@ export async function applyStanding(
     await enqueueCancellation(deps, tx, { ...standing, billsUse: false })
     return note(deps, tx, facts, 'a second subscription of a project is cancelled')
   }
-  await store(deps, tx, project, standing)
+  await storeStanding(deps, tx, project, standing)
   await settlePayment(deps, tx, project, standing)
   tx.afterCommit(deps.directory.drop)
 }
@@ -154,7 +154,7 @@ async function isOfOther(
   return owner !== undefined
 }
 
-async function store(
+async function storeStanding(
   { now }: Deps,
   tx: Tx,
   project: Project,

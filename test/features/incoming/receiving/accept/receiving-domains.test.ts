@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
-import { startReceivingDomains } from '../../../../src/features/incoming/receiving/accept/admit-recipient.ts'
-import { deleteDomain } from '../../../../src/features/mail/domains/domains.ts'
-import { verifyDomain } from '../../../../src/features/mail/domains/verify.ts'
-import { eq } from '../../../../src/store/drizzle.ts'
-import { domains } from '../../../../src/store/schema/domains.ts'
-import { addProject, HOSTNAME, openTestCore, trustDomain } from '../../../core.ts'
-import { PATIENCE_MS } from '../../../patience.ts'
+import { startReceivingDomains } from '../../../../../src/features/incoming/receiving/accept/admit-recipient.ts'
+import { deleteDomain } from '../../../../../src/features/mail/domains/domains.ts'
+import { verifyDomain } from '../../../../../src/features/mail/domains/verify.ts'
+import { eq } from '../../../../../src/store/drizzle.ts'
+import { domains } from '../../../../../src/store/schema/domains.ts'
+import { addProject, HOSTNAME, openTestCore, trustDomain } from '../../../../core.ts'
+import { PATIENCE_MS } from '../../../../patience.ts'
 
 test('contains the hosts of this server and the domains with mailboxes here, and follows changes', async (t) => {
   const core = await openTestCore(t)

@@ -3,7 +3,7 @@ import path from 'node:path'
 import { test } from 'node:test'
 import type { Config } from '../../../src/config/config.ts'
 import { loadConfig } from '../../../src/config/load.ts'
-import { describeInstance } from '../../../src/http/routes/instance.ts'
+import { describeInstance } from '../../../src/features/tenancy/public-config.ts'
 
 type Listen = Config['submission']['listen']
 

@@ -48,14 +48,14 @@ type Deps = Pick<Base, 'certificates' | 'config' | 'counters' | 'log' | 'now' | 
   acmeChallenges: Challenges
 }
 
-export type OrderingOptions = {
+type OrderingOptions = {
   /** For tests: replaces the client that requests the directory. */
   http?: Pick<HttpClient, 'request'>
   wait?: AcmeDeps['wait']
   random?: () => number
 }
 
-export type Ordering = {
+type CertificateOrders = {
   /** Orders the certificates that are due, and resolves when none is due. */
   turn(): Promise<void>
   stop(): Promise<void>
@@ -67,12 +67,15 @@ const LEAST_PAUSE_MS = SECOND_MS
 const ASK_AGAIN_MS = 6 * HOUR_MS
 
 /** Returns null without `acme.email`. */
-export function startOrdering(deps: Deps, options: OrderingOptions = {}): Ordering | null {
+export function startCertificateOrders(
+  deps: Deps,
+  options: OrderingOptions = {},
+): CertificateOrders | null {
   const { acme } = deps.config
   return acme === null ? null : startFor(deps, acme, options)
 }
 
-function startFor(deps: Deps, acme: AcmeConfig, options: OrderingOptions): Ordering {
+function startFor(deps: Deps, acme: AcmeConfig, options: OrderingOptions): CertificateOrders {
   const { certificates, log, now } = deps
   const stopping = new AbortController()
   const { signal } = stopping

@@ -3,9 +3,9 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { type TestContext, test } from 'node:test'
-import { type BodyEnd, sendPieces, sendWhole } from '../../../src/http/response.ts'
-import { createLoopTurns } from '../../../src/work/loop-turns.ts'
-import { pause } from '../../pause.ts'
+import { type BodyEnd, sendPieces, sendWhole } from '../../src/http/response.ts'
+import { createLoopTurns } from '../../src/work/loop-turns.ts'
+import { pause } from '../pause.ts'
 
 const HEAD = { status: 200, headers: [] }
 

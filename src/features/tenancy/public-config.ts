@@ -1,0 +1,41 @@
+/** What clients may know about this server before anyone has logged in: its addresses and features. */
+import type { Config } from '../../config/config.ts'
+import type { PublicConfig } from '../../records/server.ts'
+
+export function describeInstance(config: Config): PublicConfig {
+  const { baseUrl, delivery, accounts, billing } = config
+  return {
+    environment: delivery.mode,
+    urls: {
+      api: baseUrl,
+      dashboard: `${baseUrl}/app`,
+      landing: baseUrl,
+      wiki: `${baseUrl}/docs`,
+    },
+    features: {
+      billing: { enabled: billing !== null },
+      // Always true: if this were false, clients would hide uploads, wherever the files are.
+      storage: { s3Enabled: true },
+      authProviders: {
+        github: accounts.github !== null,
+        google: accounts.google !== null,
+        oidc: accounts.oidc === null ? null : { name: accounts.oidc.name },
+      },
+      signup: { signupsDisabled: accounts.disableSignups },
+      // Every project can switch tracking off.
+      email: { trackingToggleEnabled: true },
+      smtp: describeSubmission(config),
+      sponsor: { enabled: false },
+    },
+    // Read by clients that also know servers which send through Amazon SES.
+    aws: { sesRegion: null, mailFromSubdomain: 'bounce' },
+  }
+}
+
+function describeSubmission({ submission, delivery }: Config): PublicConfig['features']['smtp'] {
+  const { listen } = submission
+  if (listen.length === 0) return { enabled: false, domain: null, ports: null }
+  const portOf = (isTls: boolean) => listen.find((one) => one.isTls === isTls)?.port ?? null
+  const ports = { secure: portOf(true), submission: portOf(false) }
+  return { enabled: true, domain: delivery.hostname, ports }
+}
