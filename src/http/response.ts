@@ -186,7 +186,7 @@ function abandon(iterator: AsyncIterator<Uint8Array>): void {
 /**
  * Gives Node the fields as one list, because each field that is set on its own is checked, copied and checked again.
  * @throws TypeError for a value that no header field may have; after that another head can still be
- * written
+ *   written
  */
 function writeHead(
   outgoing: ServerResponse,

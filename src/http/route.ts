@@ -114,7 +114,7 @@ type Shape<Query, Body> = {
   /** The body is an HTML form, and `body` the schema of its fields. */
   takesForm?: boolean
   /**
-   * The handler reads the body from `stream`. `contentType`, `schema`: of the body, for the
+   * The handler reads the body from `stream`. `contentType`, `schema`: those of the body, for the
    * description. `isKept`: the handler keeps the whole body in memory, which takes its share of the
    * memory for bodies.
    */

@@ -52,8 +52,8 @@ export function readRequestTarget(incoming: IncomingMessage): RequestTarget | un
 }
 
 /**
- * The first entry that matches a path counts. @throws TypeError for an entry without parameters
- * that an earlier entry hides
+ * The first entry that matches a path counts.
+ * @throws TypeError for an entry without parameters that an earlier entry hides
  */
 export function createRouter(
   entries: readonly { method: string; path: string; route: Route }[],

@@ -104,8 +104,8 @@ function applyOnce(
 }
 
 /**
- * Records the version if it is older than the recorded one: any version that works with the schema may be
- * started again.
+ * Records the version if it is older than the recorded one, or if none is recorded: any version that works
+ * with the schema may be started again.
  */
 function recordIfNew(connection: Connection, { version, known: schema }: Program): void {
   const recorded = findProgramVersion(connection, schema)

@@ -212,8 +212,7 @@ export function createRowReader<Row extends FollowedRow>(
     // A failure of the whole transaction is no fault of the handler whose turn it is.
     const failed = hasCode(error, 'DATABASE_ERROR') ? undefined : acting
     acting = undefined
-    // After a failed batch, the rows of the batch are handled one by one; after a failed read there are no
-    // rows to try alone.
+    // After a failure, rows come one by one; a failure of one row or of a read alone is followed by a pause.
     const isAlone = effort.isAlone()
     const { follower, afterSeq } =
       failed === undefined

@@ -17,8 +17,8 @@ const TURNS_OF_OTHERS = 2
 /** How many pieces of work of one line take turns at the same time. */
 export const AT_ONCE = 16
 /**
- * After this many turns of a line, one turn goes to the work that has waited longest, however late it
- * began: long work would otherwise block it.
+ * One turn of a line in so many goes to the work that has waited longest, however late this work began:
+ * long work would otherwise block it.
  */
 const TURNS_BY_AGE = 16
 

@@ -1,4 +1,4 @@
-/** The duties of the ground: its jobs, retentions and tables. */
+/** The manifest of the area `ground`: its jobs, retentions and tables. */
 import { indexedBy } from '../../store/dialect.ts'
 import { sql } from '../../store/drizzle.ts'
 import { deletedEvents } from '../../store/schema/analytics.ts'

@@ -84,7 +84,8 @@ export async function writeChunks(
 
 /**
  * Checks within the transaction that writes the owner that all chunks exist: `deleteExpiredChunks`
- * may have deleted them if the clock was set forward. @throws AppError DATABASE_ERROR
+ * may have deleted them if the clock was set forward.
+ * @throws AppError DATABASE_ERROR
  */
 export async function requireChunks(
   tx: Tx,

@@ -42,8 +42,8 @@ export const tenancy: Area<Parts> = {
       run: (parts, { signal }) => deleteOrphanedFiles(parts, signal),
     },
     {
-      // Judges the sender each time, so that `/health` shows before the next mail is due whether
-      // mail to users can be sent.
+      // Each run judges the sender again, so `/health` shows whether mail to users can be sent, without
+      // waiting for the next mail.
       name: 'check-platform-mail',
       schedule: '*/5 * * * *',
       run: async (parts) => void (await findPlatformSender(parts)),

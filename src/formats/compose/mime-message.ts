@@ -179,8 +179,8 @@ function composeBody({ html, text, attachments, messageId }: MessageInput): Mime
 type Places = Record<'related' | 'before' | 'after' | 'files', Attachment[]>
 
 /**
- * Sorts attachments by their place in the message; `before` and `after` mean the HTML part. Readers
- * show the last alternative that they know, and AMP for Email must not be the last.
+ * Sorts attachments by their place in the message. `before`, `after`: alternatives before and after the
+ * HTML part. A mail program shows the last alternative that it knows, and AMP for Email must not be the last.
  */
 function placeAttachments(attachments: readonly Attachment[], hasHtml: boolean): Places {
   const places: Places = { related: [], before: [], after: [], files: [] }

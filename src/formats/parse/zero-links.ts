@@ -20,7 +20,7 @@ const IS_DIGIT = Uint8Array.from({ length: 256 }, (_, code) =>
  * message.
  */
 const SLICE_BYTES = 8 * 1024 * 1024
-/** Octets of a slice at most, if the slice ends in a long line. */
+/** The maximum of a slice, in octets, if one line is longer than `SLICE_BYTES`. */
 const MAX_SLICE_BYTES = 128 * 1024 * 1024
 /** Levels of base64 inside base64 that are read: a message in a message in a message. */
 const MAX_DEPTH = 3

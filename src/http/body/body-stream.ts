@@ -12,9 +12,9 @@ export type BodyStream = {
    * Reads the next piece from the socket when the consumer asks for it. If the consumer keeps the
    * pieces, each is read when there is memory for it.
    * @throws AppError PAYLOAD_TOO_LARGE above `maxBytes`, before the first piece if Content-Length
-   * exceeds it; UNSUPPORTED_MEDIA_TYPE; VALIDATION_ERROR 400 when decoding fails; BAD_REQUEST when
-   * the connection ends before the body; REQUEST_TIMEOUT when the body arrives too slowly;
-   * EXTERNAL_SERVICE_ERROR at once when the server stops; the errors of `growTo`
+   *   exceeds it; UNSUPPORTED_MEDIA_TYPE; VALIDATION_ERROR 400 when decoding fails; BAD_REQUEST
+   *   when the connection ends before the body; REQUEST_TIMEOUT when the body arrives too slowly;
+   *   EXTERNAL_SERVICE_ERROR at once when the server stops; the errors of `growTo`
    */
   read(maxBytes: number): AsyncIterable<Buffer>
   /** Decoded bytes read so far. */

@@ -40,8 +40,8 @@ export type BodyLimits = {
 
 /**
  * @throws AppError PAYLOAD_TOO_LARGE above `maxBytes`; VALIDATION_ERROR 400 for invalid JSON, 422
- * for JSON that exceeds the limits; UNSUPPORTED_MEDIA_TYPE; REQUEST_TIMEOUT; BAD_REQUEST when the
- * connection ends before the body; the errors of `share`
+ *   for JSON that exceeds the limits; UNSUPPORTED_MEDIA_TYPE; REQUEST_TIMEOUT; BAD_REQUEST when the
+ *   connection ends before the body; the errors of `share`
  */
 export async function readJson(incoming: IncomingMessage, limits: BodyLimits): Promise<ReadJson> {
   const read = readBytes(incoming, limits)

@@ -186,8 +186,8 @@ export async function takeCsv(
 }
 
 /**
- * Returns the warnings of unknown names. @throws AppError VALIDATION_ERROR for a name near a
- * guarded field
+ * Returns the warnings of unknown names.
+ * @throws AppError VALIDATION_ERROR for a name near a guarded field
  */
 function checkNames(unknownFields: readonly string[], check: NameCheck): FieldWarning[] {
   const given = Object.fromEntries(unknownFields.map((name) => [name, '']))

@@ -27,7 +27,7 @@ export const imageForm = {
 /**
  * Stores the image of a form. A refused image leaves nothing behind.
  * @throws AppError VALIDATION_ERROR, PAYLOAD_TOO_LARGE, BAD_REQUEST, INSUFFICIENT_STORAGE,
- * DATABASE_ERROR
+ *   DATABASE_ERROR
  */
 export async function takeImage(
   core: Pick<Core, 'store' | 'config' | 'now' | 'log'>,

@@ -55,8 +55,8 @@ export function parseAtOnce(given: Buffer, dropped: UnknownName[]): unknown {
 }
 
 /**
- * Returns the body without its byte order mark. @throws AppError VALIDATION_ERROR for an empty body
- * and for one that is not UTF-8
+ * Returns the body without its byte order mark.
+ * @throws AppError VALIDATION_ERROR for an empty body and for one that is not UTF-8
  */
 function readable(given: Buffer): Buffer {
   if (given.length === 0) throw malformed('The body is empty.')

@@ -47,9 +47,9 @@ export const MAX_OTHER_BYTES = 512 * 1024
 const SHOWN_NAME_LENGTH = 100
 
 /**
- * @throws AppError VALIDATION_ERROR: 400 for a body that is not such a form, 422 for invalid fields;
- * PAYLOAD_TOO_LARGE; BAD_REQUEST when the body is cut off; the errors of `write`. `write` has settled
- * before this throws
+ * @throws AppError VALIDATION_ERROR: 400 for a body that is not such a form, 422 for invalid
+ *   fields; PAYLOAD_TOO_LARGE; BAD_REQUEST when the body is cut off; the errors of `write`. `write`
+ *   has settled before this throws
  */
 export async function readMultipart(
   body: BodyStream,

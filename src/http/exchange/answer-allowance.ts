@@ -129,8 +129,8 @@ export function createAnswerAllowance(
   }
 
   /**
-   * Refuses an answer if too many answers with the same `limits` wait. @throws AppError as
-   * `refuseFull`
+   * Refuses an answer if too many answers with the same `limits` wait.
+   * @throws AppError as `refuseFull`
    */
   function refuseBeyond(limits: WaitingLimits, owner: string): void {
     const count = { ofProject: 0, inAll: 0 }

@@ -135,8 +135,8 @@ async function runInTurn({ route, outgoing }: Exchange, call: RawCall): Promise<
 }
 
 /**
- * Checks the percent-encoding of path and query as they were sent. @throws AppError BAD_REQUEST for
- * broken percent-encoding
+ * Checks the percent-encoding of path and query as they were sent.
+ * @throws AppError BAD_REQUEST for broken percent-encoding
  */
 function refuseUnreadableTarget({ url = '' }: IncomingMessage): void {
   if (!url.includes('%')) return
@@ -234,8 +234,8 @@ function toCall(
 }
 
 /**
- * Warns of names that nothing reads. @throws AppError VALIDATION_ERROR if the client wants such
- * names refused
+ * Warns of names that nothing reads.
+ * @throws AppError VALIDATION_ERROR if the client wants such names refused
  */
 function reportUnknown(exchange: Exchange, names: readonly UnknownName[]): void {
   const { ignored, refused } = judgeNames(names, wantsStrict(exchange.incoming))

@@ -309,8 +309,8 @@ export const send = ({ core }: RouteDeps) => {
 }
 
 /**
- * Refuses a request whose HTML stands under a wrong name: the text would be sent alone. @throws AppError
- * VALIDATION_ERROR
+ * Refuses a request whose HTML stands under a wrong name: the text would be sent alone.
+ * @throws AppError VALIDATION_ERROR
  */
 function refuseLostHtml(
   { template, body }: { template?: string | undefined; body?: string | undefined },

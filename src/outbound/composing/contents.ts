@@ -41,7 +41,7 @@ export type ContentHistory = {
 export const SMALL_CONTENT_BYTES = 64 * 1024
 const MAX_CONTENTS_BYTES = 96 * 1024 * 1024
 const MAX_CONTENTS_BYTES_OF_PROJECT = 48 * 1024 * 1024
-/** The limit for the first content of a project, which may exceed `MAX_CONTENTS_BYTES`. */
+/** The limit of the sum when a project enters its first content; else `MAX_CONTENTS_BYTES`. */
 const MAX_TOTAL_CONTENTS_BYTES = 192 * 1024 * 1024
 /** CPU time for each megabyte of content: twice what the most expensive texts take. */
 const MS_PER_MEGABYTE = 250

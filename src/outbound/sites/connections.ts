@@ -177,8 +177,8 @@ export function createConnections(deps: ConnectionsDeps) {
 }
 
 /**
- * Counts the connections that each site may have open in each thread, within `maxConnections` for all. Each
- * method that changes the counts returns the messages to send to the threads.
+ * Counts the connections that each site may have open in each thread, within `maxConnections` for all.
+ * `raise`, `lower` and `rebalance` return the messages to send to the threads.
  */
 export function createAllocations<T>(maxConnections: number) {
   const sites = new Map<string, Allocation<T>[]>()

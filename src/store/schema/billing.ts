@@ -67,11 +67,11 @@ export const meteringBatches = sqliteTable('metering_batches', {
   /** The emails of the batch, in the order of their events; empty once they are charged. */
   emailIds: jsonColumn('email_ids').$type<string[]>().notNull(),
   /**
-   * The id of the meter that the batch was reported to; '' if there were several. Null before the
-   * first try, and for batches from before this column.
+   * The id of the meter of the batch's tries; '' if they used several. Null before the first try,
+   * and for batches from before this column.
    */
   meter: text('meter'),
-  /** A fence holds the batch. */
+  /** The batch is fenced. */
   isHeld: bool('is_held').notNull().default(false),
 })
 

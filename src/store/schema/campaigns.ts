@@ -29,9 +29,7 @@ export const campaigns = sqliteTable('campaigns', {
   version: integer('version').notNull().default(1),
   /** An estimate, null until the audience has been counted; the number of rows once sent. */
   totalRecipients: integer('total_recipients'),
-  /**
-   * Set while a campaign that is SENDING is paused, and while a fence holds one that is SCHEDULED.
-   */
+  /** Set while a campaign that is SENDING is paused, and while one that is SCHEDULED is fenced. */
   pausedAt: integer('paused_at'),
   pauseReason: text('pause_reason').$type<PauseReason>(),
   /** The figures that the brake saw. */

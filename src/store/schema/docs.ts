@@ -73,14 +73,14 @@ export const DOCS: Record<string, string> = {
   'metering_batches.email_ids':
     'The emails of the batch, in the order of their events; empty once they are charged.',
   'metering_batches.meter':
-    "The id of the meter that the batch was reported to; '' if there were several. Null before the first try, and for batches from before this column.",
-  'metering_batches.is_held': 'A fence holds the batch.',
+    "The id of the meter of the batch's tries; '' if they used several. Null before the first try, and for batches from before this column.",
+  'metering_batches.is_held': 'The batch is fenced.',
   stripe_events: 'The webhook events of Stripe that have taken effect.',
   'campaigns.template_id': 'The template that the campaign was made from.',
   'campaigns.total_recipients':
     'An estimate, null until the audience has been counted; the number of rows once sent.',
   'campaigns.paused_at':
-    'Set while a campaign that is SENDING is paused, and while a fence holds one that is SCHEDULED.',
+    'Set while a campaign that is SENDING is paused, and while one that is SCHEDULED is fenced.',
   'campaigns.pause_details': 'The figures that the brake saw.',
   campaign_progress: 'A row exists from the moment the campaign begins to send.',
   'campaign_progress.cursor': 'The number of the last contact that was looked at.',
@@ -104,9 +104,9 @@ export const DOCS: Record<string, string> = {
     'How many executions of workflows led to the event, one after the other. Null for none, and for events of an email: the row of the email names the execution.',
   generations: 'Each fence begins a generation.',
   'generations.event_seq': 'The last number of an event before the fence.',
-  fences: 'A fence holds the rows with a number or a time up to those in its row.',
+  fences: 'Rows with a number or a time up to those of a fence are fenced.',
   'fences.project_id': "'' for the server itself.",
-  'fences.mail_until': 'Emails accepted up to this instant are held.',
+  'fences.mail_until': 'Emails accepted up to this instant are fenced.',
   'fences.is_settled':
     'All waiting mail has been put aside, so mail that is due is newer than the fence.',
   'inbound_messages.reverse_path': 'Empty for the null reverse path.',

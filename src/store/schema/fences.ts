@@ -15,7 +15,7 @@ export const generations = sqliteTable('generations', {
   setAt: integer('set_at').notNull(),
 })
 
-/** A fence holds the rows with a number or a time up to those in its row. */
+/** Rows with a number or a time up to those of a fence are fenced. */
 export const fences = sqliteTable('fences', {
   /** '' for the server itself. */
   projectId: text('project_id').primaryKey(),
@@ -24,7 +24,7 @@ export const fences = sqliteTable('fences', {
   eventSeq: integer('event_seq').notNull(),
   executionNumber: integer('execution_number').notNull(),
   deliveryNumber: integer('delivery_number').notNull(),
-  /** Emails accepted up to this instant are held. */
+  /** Emails accepted up to this instant are fenced. */
   mailUntil: integer('mail_until').notNull(),
   /** All waiting mail has been put aside, so mail that is due is newer than the fence. */
   isSettled: bool('is_settled').notNull().default(false),

@@ -6,7 +6,7 @@
  *   equals, notEquals           lists and objects
  *   in, notIn                   objects
  *   contains, notContains       numbers, booleans and objects
- *   greaterThan, lessThan, …    beside a number all but numbers, beside a text all but texts
+ *   greaterThan, lessThan, …    all but numbers beside a number, all but texts beside a text
  *   within, olderThan           what does not have the shape of a date
  */
 import type { OperatorOf } from '../../../records/operators.ts'

@@ -46,8 +46,8 @@ const findCampaign = statement<{ name: string; status: CampaignStatus; sent: num
 )
 
 /**
- * Looks at the filters of the condition itself, not at those of segments. @throws AppError BAD_REQUEST as
- * `compileCondition`
+ * Looks at the filters of the condition itself, not at those of segments.
+ * @throws AppError BAD_REQUEST as `compileCondition`
  */
 export async function findMisfits(deps: Deps, input: MisfitsInput): Promise<MessageFinding[]> {
   const { projectId, condition } = input

@@ -30,7 +30,7 @@ export const selectNames = statement<{ name: string }>(
 const MAX_COUNTED = 50_000
 const NO_LIMIT = Number.MAX_SAFE_INTEGER
 /**
- * The number of queries at most. With fewer names, each name has its own query, so that no query is
+ * The most queries. If there are fewer names, each name has its own query, so that no query is
  * long.
  */
 const MAX_QUERIES = 200

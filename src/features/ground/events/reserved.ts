@@ -6,7 +6,10 @@ export const MAIL_EVENTS: readonly string[] = [
   ...['email.complaint', 'email.failed', 'email.suppressed'],
 ]
 
-/** Reserved names besides the reserved prefixes such as `email.`. */
+/**
+ * Reserved names besides the reserved prefixes such as `email.`. Of these events, those of workflows have a
+ * contact.
+ */
 export const OWN_EVENTS: readonly string[] = [
   'campaign.scheduled',
   'campaign.sent',

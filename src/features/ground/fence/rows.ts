@@ -1,14 +1,14 @@
 /**
- * A fence holds all work of a project that would go on by itself after the database was brought back from a
+ * A fence keeps back all work of a project that would go on by itself after the database was brought back from a
  * copy, until an operator releases the fence. A row of `fences` has the numbers and times up to which work is
- * old and is held:
+ * old and is fenced:
  *
  *   emails               accepted up to `mailUntil`: put aside (`messages/fenced`), state `paused`
  *   campaigns            those that were being sent or scheduled are paused, with the reason `restored`
  *   executions, their    up to `executionNumber`: the engine and the requester pass them over
  *   requests
  *   webhook deliveries   up to `deliveryNumber`: the sender passes them over
- *   events               up to `eventSeq`: executions and deliveries that followers make of them are held
+ *   events               up to `eventSeq`: executions and deliveries that followers make of them are fenced
  *                        too, by raising the two numbers above (`raiseExecutions`, `raiseDeliveries`)
  *   schedules            enabled, without a next firing
  *   metering batches     `is_held`
@@ -26,7 +26,7 @@ import type { Tx } from '../../../store/write/transaction.ts'
 /** The id of the row of the server itself. */
 export const SERVER = ''
 
-/** The due time of a held job: the last instant that dates have. */
+/** The due time of a fenced job: the last instant that dates have. */
 export const FENCED_UNTIL = 8_640_000_000_000_000
 
 type Queries = Pick<Tx, 'find' | 'list'>
@@ -111,12 +111,12 @@ export async function splitAtFence<Event extends FollowedEvent>(
   return { events: events.filter((event) => event.seq <= seq), isOld: true }
 }
 
-/** Holds the executions that old events have started in this transaction. */
+/** Fences the executions that old events have started in this transaction. */
 export function raiseExecutions(tx: Tx, events: readonly FollowedEvent[]): Promise<void> {
   return raise(tx, raiseExecution, events)
 }
 
-/** Holds the deliveries that were made of old events in this transaction. */
+/** Fences the deliveries that were made of old events in this transaction. */
 export function raiseDeliveries(tx: Tx, events: readonly FollowedEvent[]): Promise<void> {
   return raise(tx, raiseDelivery, events)
 }

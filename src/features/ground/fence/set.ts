@@ -1,6 +1,6 @@
 /**
  * Sets a fence (`rows.ts`): a new generation of the database, in one transaction. From then on everything
- * that the database had is held in every project. Mail is put aside behind it (`messages/fenced`), and
+ * that the database had is fenced in every project. Mail is put aside behind it (`messages/fenced`), and
  * delivery refuses what is claimed meanwhile, so no server ever acts behind half a fence.
  *
  * Sessions, invitations and links of one use end: an old cookie or link would be valid again in a database
@@ -42,7 +42,7 @@ const raiseEvents = [statement(() => insertEventNumber), statement(() => raiseEv
 
 /**
  * If the newest email is later than now, because the clock was set back, finds the time of the
- * newest waiting email, so that the fence holds all waiting mail. Null otherwise, without a search.
+ * newest waiting email, so that all waiting mail is fenced. Null otherwise, without a search.
  */
 const findMailUntil = statement<{ until: number | null }>(
   () => sql`select case
@@ -170,7 +170,7 @@ async function setIn(
 
 /**
  * Begins a generation in a new database whose folder had another one: numbers go on after those of the old
- * database, and nothing is held.
+ * database, and nothing is fenced.
  */
 export async function continueGeneration(
   { store, now }: Pick<Base, 'store' | 'now'>,

@@ -38,7 +38,7 @@ type JobRun<Parts> = (parts: Parts, job: RunningJob) => Promise<unknown>
 export type AreaJob<Parts> = ScheduledJob<Parts> | RequestedJob<Parts>
 
 /**
- * A job that runs at fixed times (UTC). Each of these times makes a new job, so a fence never holds
+ * A job that runs at fixed times (UTC). Each of these times makes a new job, so a fence never stops
  * one.
  */
 type ScheduledJob<Parts> = {
@@ -62,7 +62,7 @@ type RequestedJob<Parts> = {
    */
   atOnce: number
   /**
-   * What a fence does with the jobs that exist: those whose effects leave the server are held, also the
+   * What a fence does with the jobs that exist: those whose effects leave the server wait, also the
    * indirect ones (contacts that change make events, which start workflows and webhooks). The others run:
    * they delete, count, or look.
    */
@@ -74,6 +74,6 @@ type RequestedJob<Parts> = {
 export type Duties = {
   tables: readonly TableDuties[]
   references: readonly ReferenceSource[]
-  /** The kinds whose jobs a fence holds. */
+  /** The kinds whose jobs a fence makes wait. */
   fencedKinds: readonly string[]
 }

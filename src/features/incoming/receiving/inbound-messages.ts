@@ -186,7 +186,7 @@ const retryAll = statement(
  * that waits after an interruption is due at once.
  *
  * @throws AppError RESOURCE_NOT_FOUND, CONFLICT (already processed, or its octets are deleted);
- * after an error no message is retried
+ *   after an error no message is retried
  */
 export async function retryInboundMessages(
   { store, inboundNotifier }: RetryDeps,

@@ -187,8 +187,8 @@ async function logRefusal(
 }
 
 /**
- * Confirms the subscription to a listed topic by fetching the URL that SNS sent for it. @throws
- * AppError FORBIDDEN, EXTERNAL_SERVICE_ERROR
+ * Confirms the subscription to a listed topic by fetching the URL that SNS sent for it.
+ * @throws AppError FORBIDDEN, EXTERNAL_SERVICE_ERROR
  */
 async function confirmSubscription(
   deps: Pick<Base, 'publicFetch' | 'store' | 'now' | 'log'>,

@@ -205,8 +205,8 @@ function parseObject(text: string): Record<string, unknown> {
 type AccountFile = { directoryUrl: string; email: string | null; key: string }
 
 /**
- * Returns the key of the account, and makes the key at the first call. @throws Error for a broken
- * file
+ * Returns the key of the account, and makes the key at the first call.
+ * @throws Error for a broken file
  */
 export async function loadAccountKey(acme: AcmeConfig): Promise<KeyObject> {
   const known = await readAccount(acme)

@@ -67,7 +67,7 @@ export async function writeCertificate(
   await replaceFile(path.join(folder, CERTIFICATE), `${head}${key}${chain}`)
 }
 
-/** Reads the state of orders; undefined if no order has failed, or if the file cannot be read. */
+/** Reads the state of orders; undefined if there is no file of it, or if the file is damaged. */
 export async function findState(folder: string): Promise<OrderState | undefined> {
   try {
     const state = JSON.parse(await readFile(path.join(folder, STATE), 'utf8'))

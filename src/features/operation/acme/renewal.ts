@@ -124,8 +124,8 @@ type RenewalWindow = {
 }
 
 /**
- * Asks the authority for the window in which to renew the certificate (RFC 9773). @throws
- * AcmeFailure
+ * Asks the authority for the window in which to renew the certificate (RFC 9773).
+ * @throws AcmeFailure
  */
 export async function askRenewalWindow(
   client: AcmeClient,

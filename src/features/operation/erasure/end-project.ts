@@ -34,7 +34,7 @@ type EndDeps = Pick<Base, 'store' | 'config' | 'directory' | 'now' | 'jobNotifie
  * operator may.
  *
  * @throws AppError RESOURCE_NOT_FOUND; FORBIDDEN without the role; CONFLICT for the project that
- * sends the server's mail
+ *   sends the server's mail
  */
 export async function deleteProject(
   deps: EndDeps,
@@ -70,8 +70,8 @@ async function endSubscription(deps: EndDeps, tx: Tx, projectId: string): Promis
 }
 
 /**
- * Removes the texts of the project's row. No key of a request equals the values that replace the
- * keys.
+ * Empties the row of the project and marks it as deleted. No key of a request equals the values
+ * that replace its keys.
  */
 async function hide(tx: Tx, { projectId, at }: { projectId: string; at: number }): Promise<void> {
   const dead = `deleted ${projectId}`
@@ -88,8 +88,8 @@ async function hide(tx: Tx, { projectId, at }: { projectId: string; at: number }
 /**
  * Resets a project. `actorId`: the user who resets, if one does.
  *
- * @throws AppError RESOURCE_NOT_FOUND; FORBIDDEN without the role; CONFLICT during a reset, and
- * for the project that sends the server's mail
+ * @throws AppError RESOURCE_NOT_FOUND; FORBIDDEN without the role; CONFLICT during a reset, and for
+ *   the project that sends the server's mail
  */
 export async function resetProject(
   deps: EndDeps,

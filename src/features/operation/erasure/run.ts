@@ -3,8 +3,8 @@
  * finish in the transaction that finds none. All that they know is in the database: a job that was
  * interrupted begins again, and finds only what is left.
  *
- * Waits until followers have counted events that an erasure takes away: the figures of reputation, so that
- * a reset cannot hide bounces and complaints, and billing, so that no email goes without being charged.
+ * A job first waits until followers have counted the events that it erases: the figures of reputation, so
+ * that a reset cannot hide bounces and complaints, and billing, so that no email goes without being charged.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 

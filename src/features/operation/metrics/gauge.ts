@@ -43,8 +43,9 @@ export type Recent<Result> = () => Promise<Result | undefined>
 /**
  * Reads the newest result of a scan whose cost grows with the database. The first scrape waits for
  * the first result, so that it has every figure. Later scrapes wait a moment for a new result; then
- * they take the older one. After a scan the next one rests for a multiple of the scan's time, so a
- * large queue takes a fixed share of the scan threads' time, however often the metrics are scraped.
+ * they take the one before, or none if that scan failed. After a scan the next one rests for a
+ * multiple of the scan's time, so a large queue takes a fixed share of the scan threads' time,
+ * however often the metrics are scraped.
  */
 export function createRecent<Result>(
   scan: () => Promise<Result>,

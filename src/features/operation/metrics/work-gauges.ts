@@ -185,8 +185,8 @@ const countEndpoints = statement<{ enabled: number; disabled: number; failing: n
 )
 
 /**
- * Lists how many rows follow the cursor of each handler. One follower reads attempts, the others
- * read events.
+ * Lists how many rows each follower has still to read. One follower reads attempts, the others read
+ * events.
  */
 const listLags = statement<{ name: string; lag: number }>(
   () =>

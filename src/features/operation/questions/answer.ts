@@ -1,6 +1,6 @@
 /**
- * The questions that commands put to the running server, about state that is only in its memory,
- * and the server's answers. Questions and answers are JSON in `server_questions`; each kind of
+ * Answers, in the running server, the questions that commands ask about state that is only in its
+ * memory. Questions and answers are JSON in `server_questions`; each kind of
  * question has its own shapes.
  *
  * After another process has written to the database, the server answers the open questions and

@@ -178,8 +178,8 @@ export async function deleteCampaign(
 
 /**
  * Deletes all of the given drafts or none. Deletion is the only bulk change that exists.
- * @throws AppError VALIDATION_ERROR; CAMPAIGN_NOT_FOUND when the project lacks one of them; CONFLICT
- * when one is not a draft
+ * @throws AppError VALIDATION_ERROR; CAMPAIGN_NOT_FOUND when the project lacks one of them;
+ *   CONFLICT when one is not a draft
  */
 export async function bulkUpdateCampaigns(
   { store }: Pick<Base, 'store'>,

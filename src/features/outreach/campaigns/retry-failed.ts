@@ -186,8 +186,8 @@ function byMonth(rows: readonly FailedEmail[]) {
 }
 
 /**
- * Refuses the retry. @throws AppError BILLING_LIMIT_EXCEEDED unless the limits of the month leave
- * room by now
+ * Refuses the retry.
+ * @throws AppError BILLING_LIMIT_EXCEEDED unless the limits of the month leave room by now
  */
 async function refuseRetry(deps: Deps, key: CampaignKey, startsAt: number): Promise<void> {
   const campaign = await loadCampaign(deps.store.read, key)

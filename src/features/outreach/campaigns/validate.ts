@@ -70,8 +70,8 @@ export async function checkCampaignFields(
  * not fit the type is null. If a request gives such a field, it is refused, because a campaign that
  * ignored it would go to more people than meant. The field is ignored only if the request itself
  * names the type ALL (`listIgnored`).
- * @throws AppError VALIDATION_ERROR when the segment or the condition that the type needs is missing,
- * another one is given, or the condition is not valid
+ * @throws AppError VALIDATION_ERROR when the segment or the condition that the type needs is
+ *   missing, another one is given, or the condition is not valid
  */
 export function readAudience(current: Audience, changes: CampaignChanges): Audience {
   const { audienceType = current.audienceType } = changes

@@ -12,6 +12,8 @@
  *
  * One computation of a segment runs at a time. It starts again when the condition changes
  * meanwhile.
+ *
+ * For a segment without membership events, a refresh only counts the contacts.
  */
 import { MINUTE_MS } from '../../../base/clock.ts'
 import { AppError } from '../../../base/errors.ts'

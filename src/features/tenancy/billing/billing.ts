@@ -55,8 +55,8 @@ const BEFORE = parameter('before')
 const LIMIT = parameter('limit')
 
 /**
- * Deletes ended batches, unless a batch of the same customer and minute is not settled yet: the
- * summary of the minute is compared with all of them. A customer has a batch in each minute in
+ * Deletes old ended batches, except those of a customer and minute with a batch that is not settled
+ * yet: the summary of the minute is compared with all of its batches. A customer has a batch in each minute in
  * which mail was sent.
  */
 export const deleteEnded = statement(

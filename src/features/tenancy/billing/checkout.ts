@@ -30,7 +30,7 @@ const TERMS =
  * Returns the address of the checkout. `email`: the address of the user who subscribes.
  *
  * @throws AppError RESOURCE_NOT_FOUND without billing; BAD_REQUEST for another currency, and for a
- * project with a subscription; EXTERNAL_SERVICE_ERROR
+ *   project with a subscription; EXTERNAL_SERVICE_ERROR
  */
 export async function beginCheckout(
   deps: Deps,
@@ -129,7 +129,7 @@ function keyOf(params: Params, at: number): string {
  * Opens the pages on which a customer changes cards, reads invoices and ends the subscription.
  *
  * @throws AppError RESOURCE_NOT_FOUND without billing; BAD_REQUEST without a customer;
- * EXTERNAL_SERVICE_ERROR
+ *   EXTERNAL_SERVICE_ERROR
  */
 export async function openPortal(
   deps: WithStripe & Pick<Base, 'config'>,

@@ -1,6 +1,6 @@
 /**
- * Shows and sets the monthly limits of a project, with the present use. Of a category the limit is
- * shown that the project is nearest to: its own, or the shared one of projects without a
+ * Shows and sets the monthly limits of a project, with the present use. Each category shows the
+ * limit that the project is nearest to: its own, or the shared one of projects without a
  * subscription.
  */
 import { AppError } from '../../../base/errors.ts'

@@ -24,13 +24,14 @@ type ImageQuery = {
   cursor?: string | undefined
 }
 
-/** How the list is ordered and named: newest first. */
+/** The list of images, newest first: its name in cursors, its table and its key. */
 export const NEWEST_UPLOADS = { list: 'uploads', table: uploads, key: 'name' } as const
 
 export const isImageOf = (projectId: string) => eq(uploads.projectId, projectId)
 
 /**
- * Lists the images of a project by cursor. @throws AppError VALIDATION_ERROR for an invalid cursor
+ * Lists the images of a project by cursor.
+ * @throws AppError VALIDATION_ERROR for an invalid cursor
  */
 export async function listImages(
   deps: Pick<Base, 'store' | 'config' | 'keyring' | 'listTotals'>,

@@ -40,8 +40,8 @@ const findUpload = statement((db) =>
 )
 
 /**
- * Sums the bytes of a project. `ownerBytes`: the bytes of all projects of the owner, this one
- * included.
+ * Finds the bytes of the images of a project. `ownerBytes`: those of all projects of the owner,
+ * this one included.
  */
 const findUsedBytes = statement<{ usedBytes: number; ownerBytes: number }>(
   () => sql`select upload_bytes as "usedBytes", coalesce((select sum(each.upload_bytes)
@@ -76,9 +76,9 @@ const moveUpload = statement((db) =>
 /**
  * Resolves when the image is durable. An image that the project has is not stored again, unless its file
  * is missing, as after a restore of the database alone.
- * @throws AppError VALIDATION_ERROR for the field `image`; PAYLOAD_TOO_LARGE when the project's images
- * would take more than `uploads.max_bytes_per_project`, or those of the owner's projects more than
- * `uploads.max_bytes_per_owner`; INSUFFICIENT_STORAGE; DATABASE_ERROR
+ * @throws AppError VALIDATION_ERROR for the field `image`; PAYLOAD_TOO_LARGE when the project's
+ *   images would take more than `uploads.max_bytes_per_project`, or those of the owner's projects
+ *   more than `uploads.max_bytes_per_owner`; INSUFFICIENT_STORAGE; DATABASE_ERROR
  */
 export async function storeImage(deps: Deps, given: GivenImage): Promise<UploadRecord> {
   const { store, config, now } = deps

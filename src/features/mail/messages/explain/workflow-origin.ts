@@ -13,7 +13,7 @@ import type { Tx } from '../../../../store/write/transaction.ts'
 import { quote } from './phrases.ts'
 
 /**
- * The step is null when the row of its execution is gone; a step that was removed keeps its name.
+ * The step is null when the row of the step's execution is gone; a step that was removed keeps its name.
  */
 export type WorkflowOrigin = {
   id: string

@@ -27,7 +27,8 @@ const SYNC_BYTES = 16 * 1024 * 1024
 
 /**
  * Call this with the lock of the database's backups: the temporary file of an earlier backup that was
- * killed is replaced. @throws AppError CONFLICT when the file exists
+ * killed is replaced.
+ * @throws AppError CONFLICT when the file exists
  */
 export async function openBackupPlace(file: string, databaseFile: string): Promise<BackupPlace> {
   await refuseExisting(file)

@@ -71,9 +71,9 @@ type Sources = Map<string, () => Chunks>
 type Run = BackupDeps & BackupInput & { signal: AbortSignal; startedAt: number }
 
 /**
- * @throws AppError BAD_REQUEST without the folder of the file; CONFLICT while another backup runs, or when the
- * file exists; INSUFFICIENT_STORAGE
- * below `backup.min_free_bytes`; DATABASE_ERROR when the database is damaged; those of `listDataFiles`
+ * @throws AppError BAD_REQUEST without the folder of the file; CONFLICT while another backup runs,
+ *   or when the file exists; INSUFFICIENT_STORAGE below `backup.min_free_bytes`; DATABASE_ERROR
+ *   when the database is damaged; those of `listDataFiles`
  */
 export async function createBackup(deps: BackupDeps, input: BackupInput): Promise<Backup> {
   const { database, backup, dataDir } = deps.loaded.config

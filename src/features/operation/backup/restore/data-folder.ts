@@ -142,7 +142,8 @@ function inUse(why: string): AppError {
 /**
  * Changes the configuration file of a backup for the folder that it was restored to: sets
  * `data_dir` to this folder and puts the database there; all other lines stay. Undefined when the
- * file cannot be changed line by line. @throws nothing
+ * file cannot be changed line by line.
+ * @throws nothing
  */
 export function relocateConfig(text: string, dataDir: string): string | undefined {
   const before = valuesOf(text)

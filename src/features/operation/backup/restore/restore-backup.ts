@@ -83,8 +83,8 @@ const MIB = 1024 * 1024
 const MAX_CONFIG_BYTES = MIB
 
 /**
- * @throws AppError CONFLICT for a folder in use; BAD_REQUEST for a fault of the backup; DATABASE_ERROR for
- * one of a newer program; INSUFFICIENT_STORAGE
+ * @throws AppError CONFLICT for a folder in use; BAD_REQUEST for a fault of the backup;
+ *   DATABASE_ERROR for one of a newer program; INSUFFICIENT_STORAGE
  */
 export async function restoreBackup(
   deps: RestoreDeps,

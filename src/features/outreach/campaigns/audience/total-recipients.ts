@@ -49,8 +49,8 @@ export async function countUnsubscribedSoon(
 }
 
 /**
- * Counts the audiences of campaigns whose record has no count yet. @throws the signal's reason when
- * it aborts
+ * Counts the audiences of campaigns whose record has no count yet.
+ * @throws the signal's reason when it aborts
  */
 export async function countUncounted(deps: Deps, signal: AbortSignal): Promise<void> {
   const uncounted = await deps.store.scan

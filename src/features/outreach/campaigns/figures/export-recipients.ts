@@ -54,8 +54,8 @@ const RECIPIENT_COLUMNS = [
 const DATA_AT_ONCE = 20
 
 /**
- * Returns the file piece by piece. @throws AppError RATE_LIMIT_EXCEEDED while too many exports run,
- * CAMPAIGN_NOT_FOUND
+ * Returns the file piece by piece.
+ * @throws AppError RATE_LIMIT_EXCEEDED while too many exports run, CAMPAIGN_NOT_FOUND
  */
 export function exportRecipients(
   deps: Deps,

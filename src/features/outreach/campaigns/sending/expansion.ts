@@ -174,8 +174,8 @@ type AudiencePage = {
 
 type AudiencePages = {
   /**
-   * Returns the next page; undefined until it has been read. @throws the error with which reading
-   * the page failed
+   * Returns the next page; undefined until it has been read.
+   * @throws the error with which reading the page failed
    */
   take(): AudiencePage | undefined
 }

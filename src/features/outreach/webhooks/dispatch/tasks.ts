@@ -11,8 +11,8 @@
  *   project   has at most 300 requests in flight
  *   all       at most 400 that are younger than two seconds, and 1,000 together. Lines that are known
  *             to be slow get no further request while 300 requests are older than that
- *   memory    tasks and requests take 64 MB. A project may have as much of it leaves free for
- *             others, so that no project whose servers hang takes all; one request it may always have
+ *   memory    tasks and requests take 64 MB. A project may have as much of it as it leaves free
+ *             for others, so that no project whose servers hang takes all; one request it may always have
  *
  * Projects take turns, and so do the lines of a project.
  */

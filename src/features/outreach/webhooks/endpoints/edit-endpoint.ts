@@ -151,8 +151,8 @@ async function refuseTooMany(tx: Tx, projectId: string): Promise<void> {
 }
 
 /**
- * Refuses a URL whose host is a private address, to which nothing may connect. Host names are
- * checked with each request.
+ * Refuses a URL whose host is an address that must not be connected to: a loopback, private or
+ * reserved one. Host names are checked with each request.
  * @throws AppError VALIDATION_ERROR
  */
 function refusePrivateUrl({ webhookClient }: Pick<Base, 'webhookClient'>, url: string): void {

@@ -84,8 +84,8 @@ export async function deleteWorkflow(deps: DeletionDeps, key: WorkflowKey): Prom
 
 /**
  * Deletes all of the given workflows or none. Deletion is the only bulk change that exists.
- * @throws AppError VALIDATION_ERROR; WORKFLOW_NOT_FOUND when the project lacks one of them; CONFLICT
- * while executions of one are active
+ * @throws AppError VALIDATION_ERROR; WORKFLOW_NOT_FOUND when the project lacks one of them;
+ *   CONFLICT while executions of one are active
  */
 export async function bulkUpdateWorkflows(
   deps: DeletionDeps,

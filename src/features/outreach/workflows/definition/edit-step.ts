@@ -89,9 +89,9 @@ export async function updateStep(
 /**
  * Removes a step with all steps that follow. With `splice`, only the step itself is removed: the
  * steps before it then lead to the step after it.
- * @throws AppError WORKFLOW_NOT_FOUND; RESOURCE_NOT_FOUND (step); BAD_REQUEST for a step of a type that
- * cannot be removed so; CONFLICT while the workflow is enabled and executions stand at what would be
- * removed, and with status 412 for another version
+ * @throws AppError WORKFLOW_NOT_FOUND; RESOURCE_NOT_FOUND (step); BAD_REQUEST for a step of a type
+ *   that cannot be removed so; CONFLICT while the workflow is enabled and executions stand at what
+ *   would be removed, and with status 412 for another version
  */
 export async function deleteStep(
   deps: EditDeps,

@@ -51,8 +51,8 @@ export type EditDeps = Pick<Base, 'store' | 'now'>
 /**
  * Runs `change` in a transaction, which calls `saveVersion` if it changes something.
  * @throws AppError WORKFLOW_NOT_FOUND; CONFLICT with status 412 and the record in `details.current`
- * for another version; errors of `change`. `details.cancelledExecutions`: how many executions were
- * cancelled for the edit before it was refused
+ *   for another version; errors of `change`. `details.cancelledExecutions`: how many executions
+ *   were cancelled for the edit before it was refused
  */
 export async function editWorkflow<T>(
   deps: EditDeps,
@@ -128,9 +128,9 @@ type WorkflowChanges = GivenTrigger & {
 /**
  * Changes the fields that are present. A workflow that is enabled by this change is started by
  * later events only.
- * @throws AppError WORKFLOW_NOT_FOUND; VALIDATION_ERROR; RESOURCE_NOT_FOUND (segment); CONFLICT while
- * active executions forbid another trigger, and with status 412 for another version; BAD_REQUEST
- * with `details.findings` when a workflow with errors is enabled
+ * @throws AppError WORKFLOW_NOT_FOUND; VALIDATION_ERROR; RESOURCE_NOT_FOUND (segment); CONFLICT
+ *   while active executions forbid another trigger, and with status 412 for another version;
+ *   BAD_REQUEST with `details.findings` when a workflow with errors is enabled
  */
 export async function updateWorkflow(
   deps: EditDeps & { workflowNotifier: WorkflowNotifier },

@@ -1,6 +1,6 @@
 /**
- * Requires that the steps and campaigns exist that the configs of steps name. Whether such a step
- * sends an email and comes earlier is not required here: a finding reports it.
+ * Requires that the steps and campaigns exist that the configs of steps name. A finding, not this
+ * file, reports a named step that sends no email or does not come earlier.
  */
 import { AppError, type FieldError, invalid } from '../../../../base/errors.ts'
 import { type Effort, newEffort } from '../../../../config/layers/closest.ts'

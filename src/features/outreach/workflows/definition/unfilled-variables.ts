@@ -70,8 +70,8 @@ export async function findUnfilled(deps: Deps, workflow: Workflow): Promise<Work
 }
 
 /**
- * Lists the names that are neither in `filled` nor in the data of any contact, each once, in the
- * order in which they are printed, up to a limit.
+ * Lists the first names that neither `filled` nor the data of any contact has, each once: printed
+ * names first, then guarded ones.
  */
 async function listUnfilled(
   { store }: Deps,

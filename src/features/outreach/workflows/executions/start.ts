@@ -4,7 +4,7 @@
  * contact.
  *
  *   allowReentry false   any earlier execution of the contact holds the start back
- * allowReentry true an active execution does
+ *   allowReentry true    an active execution does
  *   over 100 an hour     one CANCELLED execution "too many starts" an hour; the others are counted
  *   depth over 5         one CANCELLED execution "chain too deep" of the workflow an hour; the others are
  *                        counted
@@ -207,8 +207,8 @@ const reopenFailedStep = statement<{ stepId: string }>(
 /**
  * Lets a failed execution go on at the step that failed. It goes on even if the workflow is
  * disabled, as other begun executions do.
- * @throws AppError WORKFLOW_NOT_FOUND, RESOURCE_NOT_FOUND; CONFLICT: it has not failed, its step was
- * removed, or the contact has another active execution of the workflow
+ * @throws AppError WORKFLOW_NOT_FOUND, RESOURCE_NOT_FOUND; CONFLICT: it has not failed, its step
+ *   was removed, or the contact has another active execution of the workflow
  */
 export async function retryExecution(deps: RetryDeps, key: ExecutionKey): Promise<ExecutionRecord> {
   const { store, now, workflowNotifier } = deps

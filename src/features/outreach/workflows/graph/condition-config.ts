@@ -11,7 +11,7 @@
  * Any other field is refused. A condition with another field that was stored earlier cannot be
  * answered, and `validate` says so.
  *
- * This file also finds comparisons that no value of their field fulfils. Values in the data of
+ * Also finds comparisons that no value of the field fulfils. Values in the data of
  * contacts may have any type.
  */
 import { MAX_FILTER_VALUES } from '../../../../records/limits.ts'

@@ -60,7 +60,8 @@ export type ParsedConfig = {
 }
 
 /**
- * Called with the names that nothing reads, and may refuse them. @throws AppError VALIDATION_ERROR
+ * Called with the names that nothing reads, and may refuse them.
+ * @throws AppError VALIDATION_ERROR
  */
 export type ReportUnknown = (names: readonly UnknownName[]) => void
 

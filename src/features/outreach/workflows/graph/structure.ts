@@ -4,8 +4,7 @@
  *   TRIGGER           one, and nothing leads to it
  *   EXIT              nothing leaves it
  *   CONDITION         one transition for each branch
- * WAIT_FOR_EVENT one for each outcome, TIMEOUT only with a timeout; or a single transition without
- * an
+ *   WAIT_FOR_EVENT    one for each outcome, TIMEOUT only with a timeout; or a single one without an
  *                     outcome, which serves both
  *   all others        one transition
  *

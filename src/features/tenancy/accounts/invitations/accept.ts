@@ -38,7 +38,7 @@ type Acceptance = {
   client: SessionClient
   /** The name of the client's wider network, for the line of logins (`login/queue.ts`). */
   wideNetwork: string
-  /** The logged-in user who sends the request, if any. */
+  /** Aborts when the client is gone. */
   signal: AbortSignal
 }
 

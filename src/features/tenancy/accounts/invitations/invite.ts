@@ -69,7 +69,7 @@ type InvitationFacts = { projectId: string; address: string; isMailed: boolean; 
 export const INVITATIONS: Retention = {
   name: 'delete-expired-invitations',
   schedule: '30 3 * * *',
-  // Longer than an invitation stays open, and longer than any limit counts.
+  // Longer than an invitation stays open, and longer than the window of any limit.
   keptMs: 30 * DAY_MS,
   deletions: [
     oldRows({

@@ -1,7 +1,7 @@
 /**
  * Slows down those who guess passwords and codes (THREATS S26). A failure counts for its network,
- * for the account at this network, and for the account over all networks, so that a crowd of
- * networks gets no more tries than one. Over all networks, each browser that knows the user
+ * for the account at this network, and for the account over all networks; this last limit bounds the
+ * tries of a crowd of networks. Over all networks, each browser that knows the user
  * (`device.ts`) has a count of its own. So a crowd does not lock out the user, and a thief of the
  * browser's cookie gets no more tries either. An account is an address, whether it has a user or
  * not. An attempt that is refused here is no failure.

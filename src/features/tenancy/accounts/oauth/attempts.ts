@@ -94,7 +94,8 @@ export function createLoginAttempts({
 }
 
 /**
- * Returns a function that counts one attempt of a network. @throws LoginFailure too_many_attempts
+ * Returns a function that counts one attempt of a network.
+ * @throws LoginFailure too_many_attempts
  */
 export function createNetworkLimit(perMinute: number, now: Now): (network: string) => void {
   const limit = createWindowLimit({ limit: perMinute, windowMs: MINUTE_MS, now })

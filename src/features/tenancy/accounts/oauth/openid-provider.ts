@@ -78,8 +78,8 @@ export function createOpenidProvider(
 /**
  * Returns a function that gives the discovered state. The state is read again after an hour; while
  * the provider does not answer, the old state serves for one more day. After a failure the next
- * request waits for some seconds. Concurrent callers share one request. @throws what `load` throws,
- * while there is no state
+ * request waits for some seconds. Concurrent callers share one request.
+ * @throws what `load` throws, while there is no state
  */
 export function createDiscovery<T>(load: () => Promise<T>, now: Now): () => Promise<T> {
   let known: KeptDiscovery<T> | undefined

@@ -15,10 +15,10 @@ import { ProviderUnreachable } from './provider-fetch.ts'
 /** The most characters of a text that the provider wrote. */
 const MAX_TEXT = 200
 const MAX_CAUSES = 4
-/** The errors in an answer after which the user has refused to log in. */
+/** The errors in an answer that mean that the user does not want to log in. */
 const REFUSED_BY_USER = new Set(['access_denied', 'user_cancelled_login', 'consent_required'])
 
-/** The names of errors of the library below openid-client, some of which come through unchanged. */
+/** The names of errors of the library below openid-client; some of its functions pass them on. */
 const UNWRAPPED = new Set(['OperationProcessingError', 'UnsupportedOperationError'])
 
 /** Runs `act`; what openid-client throws becomes a LoginFailure. @throws LoginFailure */

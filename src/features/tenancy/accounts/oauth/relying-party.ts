@@ -81,7 +81,7 @@ export async function authorizationUrlOf(
 /**
  * `nonce`: the nonce of the id token; undefined for a provider that gives no id token.
  * @throws LoginFailure state_mismatch for the answer of another provider (RFC 9207); any error of
- * openid-client
+ *   openid-client
  */
 export async function redeemCode(
   party: RelyingParty,

@@ -52,7 +52,7 @@ export async function needsVerification(
   return !isProven(user) && (await findMailProjectId(deps, deps.store.read)) !== undefined
 }
 
-/** Finds the sender, and reports to `/health` if there should be one but cannot. */
+/** Finds the present sender, and reports to `/health` if mail should be sent but cannot be. */
 export async function findPlatformSender(
   deps: SenderDeps & Pick<Base, 'health'>,
 ): Promise<PlatformSender> {

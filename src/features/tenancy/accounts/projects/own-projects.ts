@@ -108,8 +108,8 @@ export async function changeSettings(
 }
 
 /**
- * Replaces both keys of a project. The old keys stop working at once. @throws AppError
- * RESOURCE_NOT_FOUND, FORBIDDEN
+ * Replaces both keys of a project. The old keys stop working at once.
+ * @throws AppError RESOURCE_NOT_FOUND, FORBIDDEN
  */
 export async function regenerateOwnKeys(
   { store, directory, now }: ChangeDeps,

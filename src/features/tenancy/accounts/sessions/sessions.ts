@@ -32,7 +32,7 @@ const MAX_USER_AGENT = 500
 const MAX_LOGIN_SESSIONS = 500
 
 /**
- * Ends the oldest sessions. The query reads the index only up to the oldest session that stays, and
+ * Ends the oldest sessions. The query reads the index only: up to the oldest session that stays, and
  * then the sessions that end.
  */
 const endOldest = statement(
@@ -124,7 +124,7 @@ export async function endSession(
 
 /**
  * Ends all sessions of the user but `except`, which gets a new id, so that a copy of its cookie no
- * longer works. Returns that session.
+ * longer works. Returns that session with its new id; undefined if it has ended.
  */
 export async function endSessions(
   tx: Tx,
@@ -146,8 +146,9 @@ export async function endSessions(
 }
 
 /**
- * Ends all sessions of the user but `except`, and the links to reset the password. Returns that
- * session with its new id; undefined if it has ended.
+ * Ends what a change or reset of the password, or a change of the second factor, must end (THREATS
+ * S16): all sessions of the user but `except`, and the links to reset the password. Returns the
+ * session `except` with its new id; undefined if it has ended.
  */
 export async function endAccess(
   tx: Tx,

@@ -179,7 +179,7 @@ export const listTooOld = statement<{ id: string }>(
 
 /**
  * Lists customers and minutes with batches to settle whose last try was at `before` or earlier.
- * Minutes that were looked at come after all others.
+ * The minutes that were looked at last come last.
  */
 export const listWindows = statement<{ customer: string; startsAt: number }>(
   () => sql`select customer, occurred_at - occurred_at % 60000 as "startsAt"

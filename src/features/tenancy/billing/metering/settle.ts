@@ -28,7 +28,7 @@ import { describeMeterFault, type MeteringDeps } from './send.ts'
 
 /** The number of minutes that one run settles. */
 const WINDOWS = 50
-/** The number of minutes without an answer of Stripe after which a run ends. */
+/** The number of minutes without an answer of Stripe after which a run settles no more. */
 const MAX_FAULTS = 3
 
 const UNDECIDABLE = 'the summary of the meter does not tell whether it was counted'

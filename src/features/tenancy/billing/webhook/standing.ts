@@ -33,7 +33,7 @@ type SubscriptionStanding = {
   state: 'live' | 'over' | 'pending'
   /** Whether a payment after the first one has failed and is still missing. */
   isFailing: boolean
-  /** Another live subscription of the project that began earlier; null if there is none. */
+  /** The subscription that the project has already, if it is another live one; else null. */
   earlier: string | null
 }
 

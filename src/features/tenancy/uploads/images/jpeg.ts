@@ -84,7 +84,7 @@ function* listSegments(bytes: Buffer): Generator<Segment> {
       start = endOfFill(bytes, start)
       continue
     }
-    // The markers that are smaller belong to scans, or to no JPEG.
+    // Markers below 0xc0, and those from 0xd0 to 0xd9, belong to scans or to no JPEG.
     if (marker < MARKER.sof0 || (marker >= 0xd0 && marker < MARKER.sos)) throw unknownMarker()
     requireBytes(bytes, start + 4)
     const lengthBytes = bytes.readUInt16BE(start + 2)

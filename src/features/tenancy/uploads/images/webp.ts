@@ -214,7 +214,8 @@ function isBitstream(type: string): boolean {
 
 /**
  * Reads the header of a bitstream, lossy (RFC 6386, section 9.1) or lossless (RFC 9649, section
- * 3.4). Returns the size in pixels. @throws AppError VALIDATION_ERROR
+ * 3.4). Returns the size in pixels.
+ * @throws AppError VALIDATION_ERROR
  */
 function readBitstream(type: string, data: Buffer): { width: number; height: number } {
   const size = type === LOSSY ? readLossy(data) : readLossless(data)
