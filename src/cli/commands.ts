@@ -6,8 +6,8 @@ import { NOTICED_WITHIN_MS } from '../store/files/external-changes.ts'
 import type { CommandSpec, Result } from './engine/command.ts'
 
 /**
- * The groups of commands (all words of a name but the last) and their descriptions in `pillarbox
- * --help`.
+ * The groups of commands (all words of a name but the last) and their descriptions in
+ * `pillarbox --help`.
  */
 export const GROUPS: Record<string, string> = {
   config: 'check and show the configuration',

@@ -95,7 +95,10 @@ function warnOfMissing({ values, origins }: LoadedConfig): string[] {
   })
 }
 
-/** Warns of a `data_dir` that belongs to root although the configuration is another user's. */
+/**
+ * Warns of a `data_dir` that belongs to root although the configuration is another user's. A server
+ * of root leaves files there that the service cannot open later.
+ */
 function warnOfRoot(config: Config): string[] {
   const owner = findOtherOwner(config)
   if (owner === undefined) return []

@@ -9,8 +9,8 @@
 /** Digits of a token: 256 bits in hexadecimal (`features/tenancy/accounts/links/link-tokens.ts`). */
 const TOKEN_LENGTH = 64
 /**
- * The last digits of an escape before a token (`%3d`, `%253d`) look like digits of the token; that
- * many digits may precede it.
+ * Digits before a token that do not belong to it: a lower-case escape reads as two digits (`%3d`)
+ * or as four (`%253d`).
  */
 const LEADS = [0, 2, 4]
 const MAX_LEAD = 4
@@ -18,7 +18,7 @@ const MAX_LEAD = 4
 const MAX_PATH_LENGTH = 160
 
 const HIDDEN = '…'
-/** A soft or hard line break, with the quotation marks of the lines after it. */
+/** A soft or hard line break, with the `>`, spaces and tabs that mark the quoted line after it. */
 const BREAK = /=?\r?\n[>\t ]{0,16}/g
 const HARD_BREAK = /\r?\n[>\t ]{0,16}/g
 const MAX_MARKS = 16
@@ -103,7 +103,7 @@ function replaceTokens(text: string, replace: (token: string) => string): string
 
 /**
  * Finds the tokens in a text: looks for runs of digits that are long enough, which few texts have,
- * and reads each run a second time.
+ * and reads each run again. No text is read more than twice.
  */
 function findTokens(text: string): Span[] {
   const found: Span[] = []

@@ -1,10 +1,10 @@
 /**
  * Puts a text on one line. The rules for texts of header fields:
  * - ASCII control characters other than the tab are refused in a text that a caller gives, and
- * become a space in a text that comes from data.
+ *   become a space in a text that comes from data.
  * - All other characters are text and leave only in encoded words, in ASCII. Among them are
- * characters that some readers take for the end of a line (U+0085, U+2028, U+2029) and characters
- * that change the direction. In an address, which cannot be encoded, these are refused.
+ *   characters that some readers take for the end of a line (U+0085, U+2028, U+2029) and characters
+ *   that change the direction. In an address, which cannot be encoded, these are refused.
  * - Half of a surrogate pair is no character, and leaves as U+FFFD.
  */
 

@@ -13,7 +13,10 @@ export const MAX_PAGE_NUMBER = 1_000_000
 /** Characters of a cursor. */
 export const MAX_CURSOR_LENGTH = 500
 
-/** Characters of a cursor that may hold an address of 254 octets. */
+/**
+ * Characters of a cursor that may hold an address. An address has up to 254 octets in its shortest
+ * form, and more in others.
+ */
 export const MAX_ADDRESS_CURSOR_LENGTH = 2_000
 
 /** Characters of a text to search for. */

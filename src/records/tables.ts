@@ -1,5 +1,6 @@
 /**
  * The columns of the text tables that commands print, one list of columns for each kind of record.
+ * This file loads no schemas.
  */
 import type { DomainRecord } from './domain.ts'
 import type { ListedMember } from './member.ts'

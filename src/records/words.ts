@@ -76,7 +76,7 @@ export const IMAGE_TYPES = ['image/jpeg', 'image/png', 'image/gif', 'image/webp'
 /** The form `xx` or `xx-XX`. */
 export const LANGUAGE_PATTERN = /^[a-z]{2}(?:-[A-Z]{2})?$/
 
-/** The kinds of records by which analytics ranks figures. */
+/** The kinds of records whose figures analytics ranks. */
 export const LEADERBOARDS = ['campaigns', 'templates', 'workflows'] as const
 
 /** Why a campaign is paused. */

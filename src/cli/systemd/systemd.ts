@@ -183,8 +183,8 @@ function callOf(program: readonly string[]): string {
 }
 
 /**
- * Whether the service runs an executable that an upgrade has replaced. Linux's files tell, without
- * a question to systemd. `root`: the root of the running system; tests give another.
+ * Whether the service runs an executable that an upgrade has replaced. It reads the files of Linux
+ * and does not ask systemd. `root`: the root of the running system; tests give another.
  */
 export function runsOldProgram(root = '/'): boolean {
   const processes = UNIT_CGROUPS.flatMap((file) =>

@@ -35,7 +35,9 @@ const MAX_LOCAL_PART_OCTETS = 64
 export const MAX_DOMAIN_LENGTH = 253
 
 const LABEL = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?'
-/** A host name whose last label does not begin with a digit: `1.2.3.4` is an IP address, not a name. */
+/**
+ * A host name whose last label does not begin with a digit: `1.2.3.4` is an IP address, not a name.
+ */
 const HOST = `(?:${LABEL}\\.)+(?![0-9])${LABEL}`
 const ATOM = "[a-z0-9!#$%&'*+/=?^_`{|}~-]+"
 const ASCII_DOMAIN = new RegExp(`^${HOST}$`)

@@ -80,8 +80,8 @@ const DOMAINS: Readonly<Record<string, string>> = {
 /** Hosts that receive for many customers' domains: a host is one of these names or a subdomain of one. */
 const HOSTS: Readonly<Record<string, string>> = {
   'Google Workspace': 'google.com googlemail.com smtp.goog',
-  // Stands before the name for business customers, because the hosts of business customers end with
-  // that name.
+  // Must stand before the hosts for business customers, because the name of this host ends with
+  // one of theirs.
   [OUTLOOK]: 'olc.protection.outlook.com',
   'Microsoft 365': 'protection.outlook.com mx.microsoft',
   [YAHOO]: 'yahoodns.net',

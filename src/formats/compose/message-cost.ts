@@ -1,8 +1,8 @@
 /**
  * Estimates how long a message takes to compose, from its content. The constants are the
- * microseconds of the most expensive texts that were found. A machine of 2026 needs about half of
- * that for usual texts, and a fifth for the second message of a content. Counting is linear in the
- * text, stops when the limit is exceeded, and is skipped for small texts.
+ * microseconds of the most expensive texts that were found, not of usual texts: a machine of 2026
+ * needs about half of them, and a fifth for the second message of a content. Counting is linear in
+ * the text, stops when the limit is exceeded, and is skipped for small texts.
  */
 import { attachedBytes } from './attachment.ts'
 import { type MessageContent, recipientsLength } from './message-content.ts'

@@ -30,7 +30,7 @@ export function encodeQuotedPrintable(text: string): string {
 /** The first step: escapes octets and converts line breaks, without breaking lines. */
 export function escapeOctets(source: string): string {
   const text = toCrlf(source)
-  /** The finished blocks. As Buffers they let go of the many string pieces they were built from. */
+  /** Finished blocks, as Buffers: the string pieces of a block can be freed before the next one. */
   const blocks: Buffer[] = []
   let escaped = ''
   let isWide = false

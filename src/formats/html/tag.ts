@@ -150,8 +150,8 @@ function isLetter(code: number): boolean {
 }
 
 /**
- * The offset after the tag's `>`. A quote counts only at the beginning of a value, so not in `<p
- * don't>` or `<p a=b="c>`.
+ * The offset after the tag's `>`. A quote counts only at the beginning of a value, so not in
+ * `<p don't>` or `<p a=b="c>`.
  */
 function tagEnd(html: string, from: number): number {
   let at = from

@@ -5,7 +5,7 @@
  */
 import { zeroLinkTokens } from '../link-tokens.ts'
 
-/** Characters of the shortest line that may begin a block of base64 (RFC 2045 section 6.8). */
+/** Characters of the shortest line of a block of base64 (RFC 2045 section 6.8) before its last. */
 const MIN_DIGITS = 40
 const MAX_PADS = 2
 const PAD = 0x3d
@@ -82,7 +82,7 @@ function endOfBlock(text: string, at: number): number {
     const digits = endOfDigits(text, end)
     const next = digits - end < MIN_DIGITS ? digits : endOfLine(text, digits)
     if (next > digits) end = next
-    // A line of digits that is shorter than the others can only be the last line of the block.
+    // A line of fewer digits than `MIN_DIGITS` can only be the last line of the block.
     else return end > at || digits - at >= MIN_DIGITS ? endOfPads(text, digits) : at
   }
 }

@@ -294,8 +294,8 @@ function quotedSlots(html: string): Set<number> | undefined {
 }
 
 /**
- * Whether every parser reads the tag alike. Outside quotes only HTML's own blanks are allowed; `\s`
- * would match more.
+ * Whether every parser reads the tag alike. Outside quotes only HTML's own blanks are allowed; the
+ * `\s` of `QUOTED_TAG` matches more blanks than `readMarkup` knows.
  */
 function isQuotedTag(tag: string): boolean {
   const rest = tag.replace(QUOTED_VALUE, '')

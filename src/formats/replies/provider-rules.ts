@@ -1,6 +1,6 @@
 /**
- * Rules on the words and published codes of single providers whose replies say less in words than
- * in codes, or contradict them. They come before the general text rules.
+ * Rules on the words and published codes of single providers, for replies whose text says less than
+ * the code or contradicts it. They come before the general text rules.
  */
 import type { ReplyRule } from './reply-rule.ts'
 
@@ -95,7 +95,7 @@ export const PROVIDER_RULES: readonly ReplyRule[] = [
     text: /\b(?:hl:ifc|rp:trc|mi:dmc|mi:stc|mi:cel|rp:drc)\b/,
   },
 
-  // Symantec.cloud (MessageLabs) refuses by its spam filter.
+  // The spam filter of Symantec.cloud (MessageLabs) refuses the content.
   {
     class: 'content',
     reason: 'spamdetected',

@@ -145,7 +145,7 @@ export const WHOLE_TEXT_RULES: readonly ReplyRule[] = [
     isRetried: true,
   },
 
-  // A Google group does not exist, or is closed to the sender: Google uses one text for both.
+  // A group does not exist, or is closed to the sender: Google uses one text for both.
   {
     class: 'policy',
     reason: 'rejected',
@@ -852,7 +852,7 @@ export const TEXT_RULES: readonly ReplyRule[] = [
     text: /^/,
   },
 
-  // Full storage: of the system, then of a mailbox, then without a subject, which means the system.
+  // Full storage: of the system, then of a mailbox, then of neither by name, which is the system.
   {
     class: 'unknown',
     reason: 'systemerror',
@@ -1142,7 +1142,8 @@ export const TEXT_RULES: readonly ReplyRule[] = [
     reason: 'userunknown',
     text: anyOf(/this user doesn't have an? /, /recip(?:ient)? ?notfound/),
   },
-  // A policy code outweighs words about an unknown user, unless RCPT or an earlier command is refused.
+  // A policy code outweighs words about an unknown user, unless the reply is known to refuse RCPT
+  // or an earlier command.
   {
     class: 'content',
     reason: 'filtered',
@@ -1280,7 +1281,7 @@ export const TEXT_RULES: readonly ReplyRule[] = [
       /\btls\b.{0,40}(?:handshake|fail)/,
     ),
   },
-  // The mail expired, by reports of other systems.
+  // The mail expired, as the reports of other systems say.
   {
     class: 'network',
     reason: 'expired',

@@ -105,8 +105,8 @@ const QUOTE_INTRODUCTION =
   /(?:smtp error from remote (?:mail )?server after (?:pipelined )?(?:initial connection|end of data|[a-z]{4}(?: (?:from|to))?(?:\s?:\s?<[^<>]{0,320}>)?(?: [\w.=-]{1,80}){0,3})|from mta\((?:smtp|lmtp)?:?[^()]{0,80}\)|error that the other server returned was|the response (?:from the remote server )?was|with the following (?:error|reply|response)(?: message)?)\s{0,3}:/i
 
 /**
- * Takes the other server's reply out of a text that quotes it. In `5.1.0 - Unknown address error
- * 550-'…'` of an IronPort, the words before the reply are a guess.
+ * Takes the other server's reply out of a text that quotes it. An IronPort writes
+ * `5.1.0 - Unknown address error 550-'…'`, where the words before the reply are a guess.
  */
 function unwrapQuote(text: string): string[] {
   const quoted = /(?:^|\s)[245]\.\d\.\d{1,3} - [\w (),/-]{1,80}? ([245]\d\d)[ -]'(.+)/s.exec(text)

@@ -32,8 +32,8 @@ const BOUNCE_PHRASE =
 
 export type MessageKind = {
   /**
-   * The message itself may be a report, by its type or its sender. If another message contains or
-   * quotes a report, that report was sent to the author of the message.
+   * The message itself may be a report, by its type or its sender. A report that any other message
+   * contains or quotes was sent to the author of that message.
    */
   isReport: boolean
   /**
@@ -123,8 +123,8 @@ type Speaker = {
    */
   score: number
   /**
-   * The address is one that only mail systems have. The names and addresses of programs also occur
-   * with people.
+   * The sender has an address or a return path that only mail systems have. People may have names
+   * and addresses of programs.
    */
   isMailSystem: boolean
   isList: boolean
@@ -149,7 +149,8 @@ function judgeSender({ fields }: Entity): Speaker {
 }
 
 /**
- * Matches words for the end of all attempts, but not "will be returned" in Exim's delay warning.
+ * Matches words which say that no further attempt is made. The "will be returned" in a delay
+ * warning of Exim is not final.
  */
 const FINAL_FAILURE =
   /permanent|given up|giving up|(?<!will be )returned to you|has failed|failed permanently/i

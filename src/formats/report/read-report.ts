@@ -1,7 +1,7 @@
 /**
  * Reads reports: delivery status notifications (RFC 3464, RFC 6533), bounces in prose, complaints
- * (RFC 5965, RFC 6650) and automatic replies (RFC 3834). Any octets give a report, in bounded time
- * and memory. A report proves nothing: callers must verify the signatures of its tokens.
+ * (RFC 5965, RFC 6650) and automatic replies (RFC 3834). Pure: any octets give a report, in bounded
+ * time and memory. A report proves nothing: callers must verify the signatures of its tokens.
  */
 import { type Entity, MAX_REPORT_OCTETS, readEntities } from '../parse/entity.ts'
 import { type Field, findField, readFields } from '../parse/fields.ts'

@@ -88,8 +88,8 @@ function shortenReferences(value: string, damage: Damage): string {
 }
 
 /**
- * The value of Reply-To; undefined for a single address without a name, which the send request has
- * itself.
+ * The value of Reply-To. Undefined for a single address without a name, for which the `reply` of
+ * the send request is enough, and for a value that is too long.
  */
 function formatReplyTo(mailboxes: readonly NamedMailbox[]): string | undefined {
   if (mailboxes.length < 2 && !mailboxes[0]?.name) return undefined

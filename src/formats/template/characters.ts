@@ -47,8 +47,8 @@ export function protectUrlSpecials(text: string): string {
 }
 
 /**
- * Protects a text that `encodeURI` has encoded: percent-encoded octets stay, and the separators that
- * `encodeURI` leaves are replaced.
+ * Protects a text that `encodeURI` has encoded: percent-encoded octets stay, and the separators
+ * that `encodeURI` leaves are replaced.
  */
 export function protectUnencoded(text: string): string {
   return text.replace(/%[\dA-F]{2}|[^%]+/g, (run) =>

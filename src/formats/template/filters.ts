@@ -2,11 +2,11 @@
  * The library's filters, each with bounded cost and with the taint of its operands:
  *
  * - filters that cut and join text (`append`, `replace`, `upcase` …) work on the protected form, so
- * that every character keeps its own taint;
+ *   that every character keeps its own taint;
  * - `escape` and similar filters return text that is safe to print;
  * - `raw` removes the taint;
  * - text that a filter encodes for a URL keeps this encoding in the URL, and counts as a value for
- * the filters after it;
+ *   the filters after it;
  * - `default` and `??` return one of their values with its taint;
  * - a formatted date is untainted, unless the format is tainted or the value is not a date;
  * - the result of any other filter is tainted as a whole if any of its operands is.

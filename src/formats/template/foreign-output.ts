@@ -2,10 +2,10 @@
  * Finds placeholders of other template languages that Liquid would accept without a word, or refuse
  * without a hint: it would print "false" for `{{> header}}`, and nothing for `{{ .Name }}`.
  *
- * Only placeholders count that clearly belong to another language: `{{ $ price }}` and `{{ user
- * .name }}` print nothing, or a value, as other misspelled names do. `{{ if name }}` and `{{ end
- * }}` alone may be variables, too. Together they are a block of Go, and Liquid would print both
- * branches.
+ * Only placeholders count that clearly belong to another language: `{{ $ price }}` and
+ * `{{ user .name }}` print nothing, or a value, as other misspelled names do. `{{ if name }}` and
+ * `{{ end }}` alone may be variables, too. Together they are a block of Go, and Liquid would print
+ * both branches.
  */
 import { type Marker, markerContent } from './markers.ts'
 
@@ -188,7 +188,10 @@ export function describeForeign({ hint }: ForeignOutput): string {
   return `a placeholder of another language; ${hint}`
 }
 
-/** The hint for a placeholder that alone shows its language; undefined for any other. */
+/**
+ * The hint for a placeholder that alone shows its language; undefined for any other. `block`: the
+ * hint for the block that the placeholder may begin.
+ */
 function hintOf(content: string, block: string | undefined): string | undefined {
   const [word] = /^\w{1,20}/.exec(content) ?? []
   if (word === undefined || WORDS.has(word)) {

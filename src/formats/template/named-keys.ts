@@ -19,7 +19,7 @@ const EVALUATED_TEXT = /_exp\b/
 
 const REACHING = [WHOLE_DATA, COMPUTED_NAME, ESCAPE, EVALUATED_TEXT]
 
-/** Tells whether the template may name a key. */
+/** Tells whether a key may be named in the sources: the subject, body and text of a message. */
 export type NamesKey = (key: string) => boolean
 
 export function keysNamedIn(sources: readonly string[]): NamesKey {

@@ -3,8 +3,8 @@
  * marks, with stand-ins for the special characters of the value (`characters.ts`); so the author's
  * own text is known once the whole URL is known. Then each value is percent-encoded by its place:
  *
- * at the beginning, in the scheme, in the host    as it is: the value decides where the request goes
- * in the path, the query, the fragment            encoded, so that it stays in its segment or parameter
+ *   at the beginning, in the scheme, in the host    as it is: the value decides where the request goes
+ *   in the path, the query, the fragment            encoded, so that it stays in its segment or parameter
  *
  * `raw` gives text without marks. A filter that encodes gives a value whose `%` and `+` have no
  * stand-ins. A filter after it that cuts or joins changes those characters alone; any other filter

@@ -4,7 +4,7 @@
  *
  *   search       the email with this id or Message-ID; or, unless they are many, the emails of the
  *                contacts whose address begins with the text; then, along the filters below, other
- *                emails whose recipient begins with it, from when a contact had another address
+ *                emails whose recipient begins with it: a contact may have had another address
  *   contactId    the emails of the contact
  *   campaignId   the emails of the campaign, newest contacts first
  *   templateId   the emails made from the template
@@ -152,7 +152,8 @@ type EmailStretch = { after: PathPosition | undefined; wanted: number }
 
 /**
  * Reads the next rows of all branches, at most one more than `wanted`. `end`: the position up to
- * which every branch was read; undefined if all branches have ended.
+ * which the rows of every branch are known; undefined if each branch has ended or gave more rows
+ * than `wanted`.
  */
 async function readStretch(
   deps: Deps,

@@ -2,9 +2,9 @@
  * The handler that counts the mail of projects for their reputation, by the instants of events, and
  * disables projects whose reputation has become critical.
  *
- * emails      sent, or refused for good before they were sent
- * bounces     permanent ones; an email has one at most, because its delivery has then ended
- * complaints  an email has one at most
+ *   emails      sent, or refused for good before they were sent
+ *   bounces     permanent ones; an email has one at most, because its delivery has then ended
+ *   complaints  an email has one at most
  *
  * Mail counts by the hour, and in all since the project was last enabled. An hour in which a
  * project was enabled has a second row, which begins at that instant, so that windows of hours

@@ -1,9 +1,9 @@
 /**
  * The handler that counts mail, clicks and events for analytics, at most a second behind:
  *
- * mail_counts   emails by the instant of their acceptance, so that no rate is over 100%
- * link_counts   clicks, by the instant of the email's acceptance
- * event_counts  events by their own instant
+ *   mail_counts   emails by the instant of their acceptance, so that no rate is over 100%
+ *   link_counts   clicks, by the instant of the email's acceptance
+ *   event_counts  events by their own instant
  *
  * A batch is added up in memory and written in one transaction with the cursor, so each event
  * counts once, even after a crash. The counts of an event follow from the event, and from those

@@ -174,7 +174,8 @@ export async function createProviderNaming(
 
 /**
  * Returns the first server that each email was offered to, by the id of the email. This server is
- * known before the email counts anywhere, and does not change. A smarthost is no receiver: null.
+ * known before the email counts anywhere, and does not change. Null for a smarthost, which is no
+ * receiver.
  * `events`: events of emails.
  */
 async function findHosts(
