@@ -97,7 +97,7 @@ export function spellingsOf(eventName: string): string[] {
   return [...new Set([stored, ...aliases.map(([alias]) => alias)])]
 }
 
-/** Explains in an error message why `parseField` returns undefined. */
+/** Explains in an error message why `parseConditionField` returns undefined. */
 export function explainConditionField({
   field,
   operator,

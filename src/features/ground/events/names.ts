@@ -26,7 +26,7 @@ export const selectNames = statement<{ name: string }>(
     ) select name from names where name is not null`,
 )
 
-/** The most names that are counted. A public key can create any number of names. */
+/** Only the first names are counted, because a public key can create any number of names. */
 const MAX_COUNTED = 50_000
 const NO_LIMIT = Number.MAX_SAFE_INTEGER
 /**

@@ -133,7 +133,8 @@ function* cut(parts: readonly Buffer[]): Generator<Buffer> {
 /**
  * Returns the octets for people who may read them, without links that the server mailed to a user.
  * A message that was not parsed yet, or cannot be parsed, is stored as it came in and may quote
- * such a link. Returns undefined if a fault of the program stops the search for links.
+ * such a link. Returns undefined, and never octets with a link, if a fault of the program stops the
+ * search for links.
  */
 export function shownOctets(raw: Buffer): Buffer | undefined {
   try {

@@ -88,7 +88,7 @@ function describeWrong(name: string, hosts: readonly string[]): string {
   return shown === '' ? `${name} has no MX record` : `the MX record of ${name} leads to ${shown}`
 }
 
-/** Connects to `delivery.hostname`, whatever the MX records say. */
+/** Connects to `delivery.hostname` only, whatever the MX records say. */
 async function probeHost(context: CheckContext): Promise<CheckPart> {
   const { config, probes, keyring } = context
   const { hostname, port, returnPathDomain } = config.delivery
