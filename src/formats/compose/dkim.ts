@@ -216,8 +216,8 @@ function placeOf(written: string): number | undefined {
 }
 
 /**
- * `isEven`: each fold of the value is followed by exactly one space, so no run of spaces must be
- * reduced.
+ * `isEven`: each fold of the value is followed by exactly one space, so that no run of spaces is to
+ * be reduced.
  */
 function canonicalValue(value: string, isEven: boolean): string {
   if (!isEven) return trimSpace(value.replaceAll('\r\n', ' ').replace(/[ \t]+/g, ' '))

@@ -69,7 +69,7 @@ function fold(startColumn: number, value: string): string {
 }
 
 /**
- * The width of a line before `word` must go to the next line. A plain first word may fill the
+ * The width of a line beyond which `word` goes to the next line. A plain first word may fill the
  * longest line, because some readers mishandle a field whose first line is empty.
  */
 function widthBefore(word: string, isFirst: boolean): number {

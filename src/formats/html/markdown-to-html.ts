@@ -40,7 +40,8 @@ const MAX_BARE_LINK = 4_096
 const BARE_LINK = new RegExp(`^[^\\s<]{0,${MAX_BARE_LINK}}`)
 /**
  * The rules that the library tries first for every block and every part of a line. They count
- * steps, and return false so that the library's own rule runs.
+ * steps, and return false so that the library's own rule runs. `url` refuses links that are too
+ * long for that rule.
  */
 const COUNTING_RULES: TokenizerObject = {
   space(source) {

@@ -19,8 +19,8 @@ export type AnalyticsDeps = Pick<Base, 'store' | 'now'>
 export type AnalyticsQuery = { projectId: string; range: Range; stream: StreamChoice }
 
 /**
- * The spans of time to read. `borders`: the instants between consecutive spans, on the clock of
- * `zone`.
+ * The spans of time to read. `borders`: the start of each span and the end of the last one, on the
+ * clock of `zone`.
  */
 type Spans = { borders: readonly number[]; zone: Zone; now: number }
 
