@@ -138,7 +138,7 @@ export function createFailureLimit(free: number, now: Now): AttemptLimit {
     const closedMs = count < free ? 0 : FIRST_WAIT_MS * 2 ** (count - free)
     const restMs = Math.min(closedMs, MAX_WAIT_MS) - (now() - lastAt)
     if (count >= free && restMs > 0) return restMs
-    // The attempts in flight may be the last free ones.
+    // If the attempts in flight fail, the key may be closed: another attempt waits for their outcome.
     return inFlight > 0 ? FIRST_WAIT_MS : 0
   }
 

@@ -2,8 +2,8 @@
  * Retentions: what is deleted once it is old, as rows of data. A new one is a row in the area that owns
  * the table; its index finds the oldest rows, which a test checks.
  *
- * Where the age of a row says less than whether it may go, the area has a function instead, which runs
- * through a sweep as well (`sweep.ts`).
+ * Where age alone does not decide whether a row may go, the area has a job with a function instead.
+ * If it may delete many rows, the function is a sweep (`sweep.ts`).
  */
 import type { Now } from '../base/clock.ts'
 import type { Config } from '../config/config.ts'

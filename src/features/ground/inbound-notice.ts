@@ -22,6 +22,6 @@ type StoredMessage = Pick<
 
 /**
  * A message that is on disk now, with its octets unless these are in chunks. 'changed': other
- * messages may be pending.
+ * messages may be pending, by a retry or by another process, and the reader looks for them.
  */
 export type InboundNotice = { row: StoredMessage; raw: Buffer | null } | 'changed'

@@ -9,7 +9,7 @@ import { type HttpResponse, json } from '../response.ts'
 import type { ProjectCall } from '../route.ts'
 import { isShort, JSON_PIECE_LENGTH, jsonLengthOf, jsonPiecesOf, LEVELS } from './json-pieces.ts'
 
-/** The memory of a record until its size is known: twice a large text. */
+/** The memory that is reserved for an answer with one record before its size is known: twice a large text. */
 export const RECORD_ANSWER_BYTES = 4 * 1024 * 1024
 
 /** `answerBytes` of the operations that show a job. */

@@ -11,7 +11,7 @@ import { discardBody } from './unread-body.ts'
 /** Bytes that are read and discarded while the refusal is sent. */
 const MAX_REST_BYTES = 20 * 1024 * 1024
 
-/** Writes the envelope, discards input for a while (see `unread-body.ts`), and closes the connection. */
+/** Writes the error as an HTTP response, discards input for a while (see `unread-body.ts`), and closes the connection. */
 export async function writeRefusal(
   { now }: Pick<Core, 'now'>,
   socket: Socket,

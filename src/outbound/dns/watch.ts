@@ -43,7 +43,7 @@ type SilenceOptions = {
   /** Called when one server changes, with all servers that are silent then. */
   changed(change: { server: string; isSilent: boolean; silent: readonly string[] }): void
   timeoutMs?: number
-  /** Time between two rounds. */
+  /** The time between two rounds. A round asks each server by itself. */
   pauseMs?: number
 }
 

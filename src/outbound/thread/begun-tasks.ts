@@ -225,8 +225,8 @@ export function createNextTasks({ deps, running, onLate }: NextTasksInput) {
   }
 
   /**
-   * A fault concerns the next task only: it shows at the turn of that task, and the message that is being
-   * sent is unharmed.
+   * A fault does not harm the message that is being sent. The task stays in the line and is composed
+   * again at its turn, which then shows the fault.
    */
   function compose(task: SmtpTask): ReadyMessage | TaskResult | null {
     try {

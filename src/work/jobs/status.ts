@@ -14,7 +14,7 @@ export type JobStatus = {
   progress: number
   /** The result of the job; null until the job is completed. */
   result: unknown
-  /** The payload of the request. */
+  /** The payload that the job was enqueued with. */
   data: unknown
   /** The error of the latest failed attempt. */
   failedReason: string | null

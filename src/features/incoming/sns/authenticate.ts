@@ -28,8 +28,8 @@ type CachedCertificate = { certificate: Promise<X509Certificate>; expiresAt: num
 const MAX_CACHED = 100
 const CACHE_MS = DAY_MS
 /**
- * How long a failure is remembered. This bounds the requests that a stranger who knows the name of
- * a topic can cause.
+ * How long a certificate's URL is remembered after its download failed. Without this, each message of
+ * a stranger who knows the name of a topic could cause a request.
  */
 const FAILURE_CACHE_MS = 10_000
 const MAX_FETCHES = 4

@@ -54,8 +54,8 @@ function total(column: keyof ReputationCounts) {
 }
 
 /**
- * Reads the windows that end at `at`. A window begins with an hour, or when the project was
- * enabled.
+ * Reads the counts up to `at`. The day and the week consist of whole hours; the first hour of a
+ * project begins when the project was enabled (`since`).
  */
 export async function readWindows(
   reader: Pick<Tx, 'find'>,

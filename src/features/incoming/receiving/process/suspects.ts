@@ -42,8 +42,8 @@ export const selectSuspect = statement((db) =>
 )
 
 /**
- * Marks as suspects the oldest messages of each line of a kind, which may have been in progress
- * when a process crashed.
+ * Marks the oldest `ofLine` messages of each line, of one kind, as suspects: they may have been in
+ * progress when a process crashed.
  */
 export const markFirstSuspects = statement(
   () => sql`update inbound_messages set is_suspect = 1

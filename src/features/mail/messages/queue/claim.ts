@@ -138,8 +138,9 @@ export async function claimFromLanes(
 /**
  * Plans how many emails to claim from which due lanes. The capacity of a site is shared among the
  * projects that have mail for the site, class by class, and the share of a project among its lanes.
- * No project takes the capacity of the whole server. While no connection is free, mail is claimed
- * for only a few sites that have none: it would take the places of mail that can be sent at once.
+ * No project takes the capacity of the whole server. While no connection is free, mail for
+ * sites without a connection is claimed for only a few of these sites: such mail has to wait, and
+ * would take the places of mail that can be sent at once.
  * The transaction must stay short, so the plan names a limited number of lanes: each costs a seek
  * to its due mail and one to the mail that is due next. `due`: the most urgent first.
  */

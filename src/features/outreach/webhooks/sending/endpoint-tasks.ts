@@ -3,9 +3,9 @@
  * events, and alternate with those to be tried again, so that neither kind waits for all of the
  * other. While rows of an earlier disabling are still to be cleared (`failed_through`), only
  * deliveries that were never tried are read, because the index finds them behind those rows;
- * deliveries to be tried again wait for the job. Fenced deliveries are passed over: those to be
- * tried again get the due time of deliveries that were never tried, because among these the index
- * finds the ones behind the fence.
+ * deliveries to be tried again wait for the job. Fenced deliveries are passed over. Those to be tried
+ * again get the due time 0, which deliveries have that were never tried: the index orders these by
+ * number, so a read that begins behind the fence does not meet the fenced ones.
  */
 import type { KeyObject } from 'node:crypto'
 import { SECOND_MS } from '../../../../base/clock.ts'

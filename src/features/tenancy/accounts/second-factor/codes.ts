@@ -4,7 +4,7 @@
  * recovery code is deleted.
  *
  * Recovery codes are for users who have lost their authenticator. Each has 80 random bits, so a plain digest
- * protects it; the id of the user in the digest makes equal codes of two users unlike.
+ * protects it. The digest includes the id of the user, so equal codes of two users have two digests.
  */
 import { hash, randomBytes } from 'node:crypto'
 import { and, eq, isNotNull, lt } from '../../../../store/drizzle.ts'

@@ -80,7 +80,8 @@ function toUserRecord(user: User): UserRecord {
 
 /**
  * Changes the password of a user. All other sessions end, and this one gets a new cookie. The
- * browser gets one too (`login/device.ts`): the user knows the new password there.
+ * browser also gets a new device token (`login/device.ts`), because the user knows the new password
+ * there.
  * @throws AppError as `withPassword`
  */
 export async function changePassword(
