@@ -74,43 +74,14 @@ export const showContactImport = (deps: RouteDeps) =>
     ...contacts,
     kind: 'import',
     status: contactImport,
-    example: () => ({
-      params: { jobId: 'import-0199a7c0-0000-7000-8000-000000000001-1795339803000' },
-      status: 200,
-      response: {
-        id: 'import-0199a7c0-0000-7000-8000-000000000001-1795339803000',
-        state: 'completed',
-        progress: 100,
-        result: {
-          totalRows: 1,
-          successCount: 1,
-          createdCount: 1,
-          updatedCount: 0,
-          failureCount: 0,
-          errors: [],
-          warnings: [],
-          columns: [{ field: 'data.plan', type: 'text', reason: null }],
-          damage: { guessedRows: 0, replacedCharacters: 0, droppedCells: 0, cutFields: 0 },
-          unknownFields: [],
-          subscribedCount: 1,
-          unsubscribedCount: 0,
-          keptUnsubscribedCount: 0,
-          subscriptionWords: [
-            { column: 'subscribed', word: 'true', rows: 1, readAs: 'subscribed' },
-          ],
-        },
-        data: {
-          filename: 'people.csv',
-          sizeBytes: 48,
-          mapping: {},
-          types: 'values',
-          subscribed: true,
-          resubscribe: false,
-          dryRun: false,
-        },
-        failedReason: null,
-      },
-    }),
+    example: () =>
+      completedImport('import-0199a7c0-0000-7000-8000-000000000001-1795339803000', 48, {
+        columns: [{ field: 'data.plan', type: 'text', reason: null }],
+        subscribedCount: 1,
+        unsubscribedCount: 0,
+        keptUnsubscribedCount: 0,
+        subscriptionWords: [{ column: 'subscribed', word: 'true', rows: 1, readAs: 'subscribed' }],
+      }),
   })
 
 export const showSuppressionImport = (deps: RouteDeps) =>
@@ -118,40 +89,52 @@ export const showSuppressionImport = (deps: RouteDeps) =>
     ...suppressions,
     kind: 'suppressions-import',
     status: suppressionImport,
-    example: () => ({
-      params: { jobId: 'suppressions-import-0199a7c0-0000-7000-8000-000000000001-1795339807000' },
-      status: 200,
-      response: {
-        id: 'suppressions-import-0199a7c0-0000-7000-8000-000000000001-1795339807000',
-        state: 'completed',
-        progress: 100,
-        result: {
-          totalRows: 1,
-          successCount: 1,
-          createdCount: 1,
-          updatedCount: 0,
-          failureCount: 0,
-          errors: [],
-          warnings: [],
-          columns: [],
-          damage: { guessedRows: 0, replacedCharacters: 0, droppedCells: 0, cutFields: 0 },
-          unknownFields: [],
+    example: () =>
+      completedImport(
+        'suppressions-import-0199a7c0-0000-7000-8000-000000000001-1795339807000',
+        35,
+        {
           addedCount: 1,
           existingCount: 0,
         },
-        data: {
-          filename: 'people.csv',
-          sizeBytes: 35,
-          mapping: {},
-          types: 'values',
-          subscribed: true,
-          resubscribe: false,
-          dryRun: false,
-        },
-        failedReason: null,
-      },
-    }),
+      ),
   })
+
+/** The example of an import of one row that has ended. `result`: the fields that the kind adds or changes. */
+function completedImport(id: string, sizeBytes: number, result: object): OperationExample {
+  return {
+    params: { jobId: id },
+    status: 200,
+    response: {
+      id,
+      state: 'completed',
+      progress: 100,
+      result: {
+        totalRows: 1,
+        successCount: 1,
+        createdCount: 1,
+        updatedCount: 0,
+        failureCount: 0,
+        errors: [],
+        warnings: [],
+        columns: [],
+        damage: { guessedRows: 0, replacedCharacters: 0, droppedCells: 0, cutFields: 0 },
+        unknownFields: [],
+        ...result,
+      },
+      data: {
+        filename: 'people.csv',
+        sizeBytes,
+        mapping: {},
+        types: 'values',
+        subscribed: true,
+        resubscribe: false,
+        dryRun: false,
+      },
+      failedReason: null,
+    },
+  }
+}
 
 type StatusShape = {
   tag: string
