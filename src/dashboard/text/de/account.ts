@@ -1,0 +1,3 @@
+/** Texts of the account of the user. */
+export const account = {
+} as const

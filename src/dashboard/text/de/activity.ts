@@ -1,0 +1,3 @@
+/** Texts of the feed of activity. */
+export const activity = {
+} as const

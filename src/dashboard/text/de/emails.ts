@@ -1,0 +1,3 @@
+/** Texts of the list of emails and the story of one. */
+export const emails = {
+} as const

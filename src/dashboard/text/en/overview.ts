@@ -1,0 +1,3 @@
+/** Texts of the overview and the first mail. */
+export const overview = {
+} as const

@@ -1,0 +1,3 @@
+/** Texts of the palette, the keys and the tray of jobs. */
+export const palette = {
+} as const
