@@ -25,6 +25,7 @@ const table: Record<string, string[] | 'any'> = {
   config: [],
   formats: ['texts'],
   records: ['formats'],
+  client: [],
   threads: ['config'],
   store: ['threads', 'config'],
   work: ['store', 'config'],

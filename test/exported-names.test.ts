@@ -6,6 +6,9 @@ import { readSources } from './architecture-rules.ts'
 /** An operation of a route may have the name of the function that it calls. */
 const ROUTES = 'http/routes/'
 
+/** The generated types of clients have the names of the records that they mirror, and only the dashboard sees them. */
+const CLIENT = 'client/'
+
 const EXPORT =
   /^export (?:async )?(?:abstract )?(?:const|let|function\*?|type|class|interface) (\w+)/gm
 
@@ -13,7 +16,7 @@ const EXPORT =
 function findSharedNames(sources: ReadonlyMap<string, string>): string[] {
   const filesOf = new Map<string, Set<string>>()
   for (const [file, text] of sources) {
-    if (file.startsWith(ROUTES)) continue
+    if (file.startsWith(ROUTES) || file.startsWith(CLIENT)) continue
     for (const [, name = ''] of text.matchAll(EXPORT)) {
       filesOf.set(name, (filesOf.get(name) ?? new Set()).add(file))
     }
