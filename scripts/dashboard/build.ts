@@ -99,14 +99,19 @@ function flatten(outputs: Metafile['outputs']): Metafile['outputs'] {
   return Object.fromEntries(
     Object.entries(outputs).map(([file, output]) => [
       path.basename(file),
-      { ...output, imports: output.imports.map((one) => ({ ...one, path: path.basename(one.path) })) },
+      {
+        ...output,
+        imports: output.imports.map((one) => ({ ...one, path: path.basename(one.path) })),
+      },
     ]),
   )
 }
 
 function findEntries(outputs: Metafile['outputs']): Entries {
   const find = (source: string) => {
-    const found = Object.entries(outputs).find(([, one]) => one.entryPoint === `${SOURCE}/${source}`)
+    const found = Object.entries(outputs).find(
+      ([, one]) => one.entryPoint === `${SOURCE}/${source}`,
+    )
     if (found === undefined) throw new Error(`the bundler wrote no file for ${source}`)
     return found[0]
   }
@@ -114,7 +119,11 @@ function findEntries(outputs: Metafile['outputs']): Entries {
 }
 
 /** The files that the script loads before it runs, without those that it loads later. */
-function staticImports(outputs: Metafile['outputs'], file: string, found = new Set<string>()): string[] {
+function staticImports(
+  outputs: Metafile['outputs'],
+  file: string,
+  found = new Set<string>(),
+): string[] {
   for (const { path: name, kind } of outputs[file]?.imports ?? []) {
     if (kind !== 'import-statement' || found.has(name)) continue
     found.add(name)

@@ -8,7 +8,9 @@ type Index = { main: string; theme: string; app: string; first: readonly string[
 
 export function indexPage({ main, theme, app, first }: Index): string {
   const asset = (name: string) => `${BASE}/app/assets/${name}`
-  const preloads = first.map((name) => `<link rel="modulepreload" href="${asset(name)}">\n`).join('')
+  const preloads = first
+    .map((name) => `<link rel="modulepreload" href="${asset(name)}">\n`)
+    .join('')
   return `<!doctype html>
 <html lang="en">
 <head>

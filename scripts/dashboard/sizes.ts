@@ -40,7 +40,10 @@ export async function measure(
     ([name, { entryPoint }]) => entryPoint !== undefined && !first.includes(name),
   )
   const overview = lazy.find(([, { entryPoint }]) => entryPoint === FIRST_SCREEN)?.[0]
-  const opening = new Set([...first, ...(overview === undefined ? [] : loadedBy(outputs, overview))])
+  const opening = new Set([
+    ...first,
+    ...(overview === undefined ? [] : loadedBy(outputs, overview)),
+  ])
   const sizes = lazy
     .filter(([name]) => !opening.has(name))
     .map(([name, { entryPoint = '' }]) => {
@@ -54,14 +57,20 @@ export async function measure(
     .map(({ name, bytes: size, limit }) => `${name}: ${size} bytes after gzip, limit ${limit}`)
   // The page itself is a request too.
   if (first.length + 1 > FIRST_FILES) {
-    faults.push(`the first page loads ${first.length + 1} files, limit ${FIRST_FILES}: ${first.join(', ')}`)
+    faults.push(
+      `the first page loads ${first.length + 1} files, limit ${FIRST_FILES}: ${first.join(', ')}`,
+    )
   }
   if (faults.length > 0) throw new Error(`the dashboard is over its budget\n${faults.join('\n')}`)
   return sizes
 }
 
 /** The file and those that it imports before it runs. */
-function loadedBy(outputs: Metafile['outputs'], name: string, found = new Set<string>()): Set<string> {
+function loadedBy(
+  outputs: Metafile['outputs'],
+  name: string,
+  found = new Set<string>(),
+): Set<string> {
   if (found.has(name)) return found
   found.add(name)
   for (const { path: other, kind } of outputs[name]?.imports ?? []) {

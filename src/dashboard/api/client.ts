@@ -158,7 +158,8 @@ function toFailure(value: unknown, { status, headers }: Response): ApiFailure {
     typeof error?.message === 'string' ? error.message : `The server answered ${status}.`,
     {
       status,
-      requestId: (error?.requestId as string | undefined) ?? headers.get('X-Request-ID') ?? undefined,
+      requestId:
+        (error?.requestId as string | undefined) ?? headers.get('X-Request-ID') ?? undefined,
       fields: (error?.errors as FieldFault[] | undefined) ?? [],
       details: (error?.details as Record<string, unknown> | undefined) ?? {},
       suggestion: error?.suggestion as string | undefined,

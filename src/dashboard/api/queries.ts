@@ -12,7 +12,7 @@ import {
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import { pollDelay } from '../logic/poll.ts'
 import { lastInput } from '../ui/last-input.ts'
-import { ApiFailure, type Answer, call, type Input, type Key } from './client.ts'
+import { type Answer, ApiFailure, call, type Input, type Key } from './client.ts'
 
 export const queryClient = new QueryClient({
   defaultOptions: {
@@ -79,7 +79,10 @@ export function usePages<K extends Key, Row>(
     queryFn: ({ signal, pageParam }: { signal: AbortSignal; pageParam: string | undefined }) =>
       call(key, {
         ...input,
-        query: { ...(input.query as object), ...(pageParam !== undefined && { cursor: pageParam }) },
+        query: {
+          ...(input.query as object),
+          ...(pageParam !== undefined && { cursor: pageParam }),
+        },
         signal,
       } as unknown as Input<K>),
     initialPageParam: undefined,

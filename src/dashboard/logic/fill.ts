@@ -30,7 +30,18 @@ export function formatNumber(value: number, locale: string): string {
 }
 
 const ACCENTED: Readonly<Record<string, string>> = {
-  a: 'á', e: 'ë', i: 'ï', o: 'ö', u: 'ü', A: 'Å', E: 'Ë', I: 'Ï', O: 'Ö', U: 'Ü', c: 'ç', n: 'ñ',
+  a: 'á',
+  e: 'ë',
+  i: 'ï',
+  o: 'ö',
+  u: 'ü',
+  A: 'Å',
+  E: 'Ë',
+  I: 'Ï',
+  O: 'Ö',
+  U: 'Ü',
+  c: 'ç',
+  n: 'ñ',
 }
 
 /** Texts 40 % longer and with accents, so that a test sees what does not fit and what is not translated. */
@@ -40,7 +51,9 @@ export function pseudo(
   const change = (text: string) => {
     const letters = text
       .split(/(\{\w+\})/)
-      .map((piece, index) => (index % 2 === 1 ? piece : piece.replace(/[a-zA-Z]/g, (one) => ACCENTED[one] ?? one)))
+      .map((piece, index) =>
+        index % 2 === 1 ? piece : piece.replace(/[a-zA-Z]/g, (one) => ACCENTED[one] ?? one),
+      )
       .join('')
     return `[${letters}${'~'.repeat(Math.ceil(text.length * 0.4))}]`
   }
@@ -49,7 +62,9 @@ export function pseudo(
       key,
       typeof text === 'string'
         ? change(text)
-        : Object.fromEntries(Object.entries(text).map(([rule, one]) => [rule, change(one as string)])),
+        : Object.fromEntries(
+            Object.entries(text).map(([rule, one]) => [rule, change(one as string)]),
+          ),
     ]),
   ) as Record<string, string | Forms>
 }

@@ -51,7 +51,8 @@ export function duration(ms: number, locale: string): string {
 }
 
 export function bytes(size: number, locale: string): string {
-  const [value, unit] = size < 1_000_000 ? [size / 1_000, 'kilobyte'] : [size / 1_000_000, 'megabyte']
+  const [value, unit] =
+    size < 1_000_000 ? [size / 1_000, 'kilobyte'] : [size / 1_000_000, 'megabyte']
   return new Intl.NumberFormat(locale, {
     ...{ style: 'unit', unit, unitDisplay: 'short', maximumFractionDigits: 1 },
   }).format(value as number)

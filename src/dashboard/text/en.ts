@@ -7,4 +7,12 @@ import { overview } from './en/overview.ts'
 import { palette } from './en/palette.ts'
 import { shell } from './en/shell.ts'
 
-export const en = { ...shell, ...palette, ...door, ...overview, ...emails, ...activity, ...account } as const
+export const en = {
+  ...shell,
+  ...palette,
+  ...door,
+  ...overview,
+  ...emails,
+  ...activity,
+  ...account,
+} as const

@@ -4,7 +4,7 @@
  */
 import { signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
-import { fillText, type Forms, pseudo, type Values } from '../logic/fill.ts'
+import { type Forms, fillText, pseudo, type Values } from '../logic/fill.ts'
 import { en } from './en.ts'
 
 export type TextKey = keyof typeof en

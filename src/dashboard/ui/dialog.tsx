@@ -14,7 +14,13 @@ type DialogProps = {
   isFirm?: boolean
 }
 
-export function Dialog({ title, onClose, children, class: className = '', isFirm = false }: DialogProps) {
+export function Dialog({
+  title,
+  onClose,
+  children,
+  class: className = '',
+  isFirm = false,
+}: DialogProps) {
   const element = useRef<HTMLDialogElement>(null)
   useEffect(() => {
     const dialog = element.current
@@ -38,7 +44,12 @@ export function Dialog({ title, onClose, children, class: className = '', isFirm
       <header class="row between">
         <h2>{title}</h2>
         {!isFirm && (
-          <button class="btn quiet icon" type="button" aria-label={t('dialog.close')} onClick={onClose}>
+          <button
+            class="btn quiet icon"
+            type="button"
+            aria-label={t('dialog.close')}
+            onClick={onClose}
+          >
             <Icon name="cross" />
           </button>
         )}

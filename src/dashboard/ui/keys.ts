@@ -37,7 +37,7 @@ addEventListener('keydown', (event) => {
   const key = readKey(event)
   if (key === undefined || event.defaultPrevented) return
   const isSingle = !key.startsWith('mod+')
-  if (isSingle && (!areSingleKeysOn() || isTyping(event.target))) return
+  if (isSingle && (!areSingleKeysOn() || isTyping(event.target as Element | null))) return
   // Below an open dialog, only keys with Ctrl or Command act.
   if (isSingle && document.querySelector('dialog[open]') !== null) return
   const isSequence = pending !== undefined && event.timeStamp - pending.at < SEQUENCE_MS

@@ -2,7 +2,13 @@
 let last = Date.now()
 
 for (const type of ['keydown', 'pointerdown', 'wheel'] as const) {
-  addEventListener(type, () => { last = Date.now() }, { passive: true, capture: true })
+  addEventListener(
+    type,
+    () => {
+      last = Date.now()
+    },
+    { passive: true, capture: true },
+  )
 }
 
 /** Epoch milliseconds. */

@@ -13,12 +13,20 @@ export function Stamp({ at }: { at?: Date }) {
         <path d="M92 30q8-6 16 0t16 0 12-1M92 42q8-6 16 0t16 0 12-1M92 54q8-6 16 0t16 0 12-1M92 66q8-6 16 0t16 0 12-1" />
       </g>
       <g fill="currentColor" text-anchor="middle">
-        <text x="48" y="46" font-size="11" font-weight="650">{day}</text>
-        <text x="48" y="59" font-size="10">{time}</text>
+        <text x="48" y="46" font-size="11" font-weight="650">
+          {day}
+        </text>
+        <text x="48" y="59" font-size="10">
+          {time}
+        </text>
       </g>
-      <defs><path id="ring" d="M48 81.5a33.500 33.500 0 1 1 .1 0" /></defs>
+      <defs>
+        <path id="ring" d="M48 81.5a33.500 33.500 0 1 1 .1 0" />
+      </defs>
       <text fill="currentColor" font-size="8.5" font-weight="600">
-        <textPath href="#ring" textLength="206">PILLARBOX · PILLARBOX · PILLARBOX · </textPath>
+        <textPath href="#ring" textLength="206">
+          PILLARBOX · PILLARBOX · PILLARBOX ·{' '}
+        </textPath>
       </text>
     </svg>
   )

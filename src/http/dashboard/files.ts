@@ -39,7 +39,10 @@ export function findManifest(): DashboardManifest | undefined {
 }
 
 /** A file at `/app/assets/`, in the coding; undefined for a name that is none. `name` never becomes a path. */
-export function findFile(name: string, coding: ContentCoding | undefined): DashboardFile | undefined {
+export function findFile(
+  name: string,
+  coding: ContentCoding | undefined,
+): DashboardFile | undefined {
   const isLicences = name === LICENCES
   const files = findManifest()?.files ?? []
   if (!files.includes(name) && !(isLicences && files.length > 0)) return undefined

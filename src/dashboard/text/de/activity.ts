@@ -1,3 +1,2 @@
 /** Texts of the feed of activity. */
-export const activity = {
-} as const
+export const activity = {} as const

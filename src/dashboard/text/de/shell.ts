@@ -13,10 +13,12 @@ export const shell = {
   'shell.guide': 'Handbuch',
   'shell.reload': 'Neu laden',
   'shell.newVersion': 'Eine neuere Version läuft. Getippte Texte bleiben erhalten.',
-  'shell.offline': 'Der Server ist nicht erreichbar. Die Seite zeigt, was vorher geladen wurde, und fragt von selbst erneut.',
+  'shell.offline':
+    'Der Server ist nicht erreichbar. Die Seite zeigt, was vorher geladen wurde, und fragt von selbst erneut.',
   'shell.disabled': 'Dieses Projekt ist gesperrt: {reason}. Lesen geht; Senden und Ändern nicht.',
   'shell.resetting': 'Dieses Projekt wird zurückgesetzt',
-  'shell.resetting.text': 'Kontakte, Mails und Kampagnen werden gelöscht. Danach öffnet sich die Seite wieder.',
+  'shell.resetting.text':
+    'Kontakte, Mails und Kampagnen werden gelöscht. Danach öffnet sich die Seite wieder.',
   'nav.overview': 'Überblick',
   'nav.trace': 'Verfolgen',
   'nav.emails': 'Mails',
@@ -43,10 +45,12 @@ export const shell = {
   'failed.title': 'Dieser Teil konnte nicht geladen werden',
   'failed.OFFLINE': 'Der Server ist nicht erreichbar.',
   'failed.TIMEOUT': 'Der Server hat 30 Sekunden lang nicht geantwortet.',
-  'failed.NOT_JSON': 'Etwas zwischen dieser Seite und dem Server hat an seiner Stelle geantwortet, zum Beispiel ein Proxy.',
+  'failed.NOT_JSON':
+    'Etwas zwischen dieser Seite und dem Server hat an seiner Stelle geantwortet, zum Beispiel ein Proxy.',
   'failed.RATE_LIMITED': 'Zu viele Anfragen. Der Server bittet um Geduld.',
   'failed.EXTERNAL_SERVICE_ERROR': 'Der Server ist ausgelastet. Die Seite fragt von selbst erneut.',
-  'failed.INTERNAL_SERVER_ERROR': 'Der Server hat einen Fehler. Sein Protokoll nennt den Grund unter der Nummer dieser Anfrage.',
+  'failed.INTERNAL_SERVER_ERROR':
+    'Der Server hat einen Fehler. Sein Protokoll nennt den Grund unter der Nummer dieser Anfrage.',
   'failed.FORBIDDEN': 'Deine Rolle in diesem Projekt erlaubt das nicht.',
   'copy.button': 'Kopieren',
   'copy.done': 'Kopiert',

@@ -1,3 +1,2 @@
 /** Texts of the account of the user. */
-export const account = {
-} as const
+export const account = {} as const

@@ -1,3 +1,2 @@
 /** Texts of signing in, signing up and setting up. */
-export const door = {
-} as const
+export const door = {} as const

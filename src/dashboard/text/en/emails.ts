@@ -1,3 +1,2 @@
 /** Texts of the list of emails and the story of one. */
-export const emails = {
-} as const
+export const emails = {} as const

@@ -1,3 +1,2 @@
 /** Texts of the overview and the first mail. */
-export const overview = {
-} as const
+export const overview = {} as const

@@ -13,10 +13,13 @@ export const shell = {
   'shell.guide': 'Guide',
   'shell.reload': 'Reload',
   'shell.newVersion': 'A newer version is running. Texts that you typed are kept.',
-  'shell.offline': 'The server cannot be reached. The page shows what was loaded before, and asks again by itself.',
-  'shell.disabled': 'This project is disabled: {reason}. Reading works; sending and changing do not.',
+  'shell.offline':
+    'The server cannot be reached. The page shows what was loaded before, and asks again by itself.',
+  'shell.disabled':
+    'This project is disabled: {reason}. Reading works; sending and changing do not.',
   'shell.resetting': 'This project is being reset',
-  'shell.resetting.text': 'Contacts, emails and campaigns are being deleted. The page opens again when that has ended.',
+  'shell.resetting.text':
+    'Contacts, emails and campaigns are being deleted. The page opens again when that has ended.',
   'nav.overview': 'Overview',
   'nav.trace': 'Trace',
   'nav.emails': 'Emails',
@@ -43,10 +46,12 @@ export const shell = {
   'failed.title': 'This part could not be loaded',
   'failed.OFFLINE': 'The server cannot be reached.',
   'failed.TIMEOUT': 'The server did not answer in 30 seconds.',
-  'failed.NOT_JSON': 'Something between this page and the server answered in its place, for example a proxy.',
+  'failed.NOT_JSON':
+    'Something between this page and the server answered in its place, for example a proxy.',
   'failed.RATE_LIMITED': 'Too many requests. The server asks to wait.',
   'failed.EXTERNAL_SERVICE_ERROR': 'The server is busy. The page asks again by itself.',
-  'failed.INTERNAL_SERVER_ERROR': 'The server failed. Its log has the reason under the id of this request.',
+  'failed.INTERNAL_SERVER_ERROR':
+    'The server failed. Its log has the reason under the id of this request.',
   'failed.FORBIDDEN': 'Your role in this project does not allow this.',
   'copy.button': 'Copy',
   'copy.done': 'Copied',
