@@ -2,7 +2,7 @@
  * The build of the dashboard: one flat folder with hashed scripts and style sheets, their twins in Brotli and
  * gzip, the pages, the licences of the bundled packages, and a manifest for the server.
  */
-import { createHash } from 'node:crypto'
+import { createHash, hash } from 'node:crypto'
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
@@ -62,11 +62,14 @@ export async function buildDashboard(): Promise<{ isNew: boolean; sizes: Size[] 
     const entries = findEntries(outputs)
     const first = [entries.main, ...staticImports(outputs, entries.main)]
     const sizes = await measure(folder, { outputs, first: [...first, entries.theme, entries.app] })
+    const frame = await bundleFrame()
     await writeFile(path.join(folder, 'index.html'), indexPage({ ...entries, first }))
-    await writeFile(path.join(folder, 'frame.html'), framePage(await bundleFrame()))
+    await writeFile(path.join(folder, 'frame.html'), framePage(frame))
     await writeFile(path.join(folder, 'licences.txt'), await collectLicences(metafile))
     await writeTwins(folder, Object.keys(outputs))
-    const manifest: DashboardManifest = { inputs, files: Object.keys(outputs).sort() }
+    const frameScript = `sha256-${hash('sha256', frame, 'base64')}`
+    const files = Object.keys(outputs).sort()
+    const manifest: DashboardManifest = { inputs, files, frameScript }
     await writeFile(path.join(folder, 'manifest.json'), JSON.stringify(manifest))
     await replace(folder)
     return { isNew: true, sizes }
@@ -76,12 +79,12 @@ export async function buildDashboard(): Promise<{ isNew: boolean; sizes: Size[] 
 }
 
 function hashInputs(): string {
-  const hash = createHash('sha256')
+  const digest = createHash('sha256')
   const sources = globSync(`${SOURCE}/**/*.{ts,tsx,css,json,svg}`).sort()
   for (const file of [...sources, ...OTHER_INPUTS]) {
-    hash.update(`${file}\0`).update(readFileSync(file)).update('\0')
+    digest.update(`${file}\0`).update(readFileSync(file)).update('\0')
   }
-  return hash.digest('hex')
+  return digest.digest('hex')
 }
 
 function readManifest(): DashboardManifest | undefined {
