@@ -49,6 +49,7 @@ import * as contactFields from './routes/contacts/fields.ts'
 import * as imports from './routes/contacts/import.ts'
 import * as publicContacts from './routes/contacts/public.ts'
 import * as contactVerify from './routes/contacts/verify.ts'
+import * as dashboard from './routes/dashboard.ts'
 import * as docs from './routes/docs.ts'
 import * as domains from './routes/domains.ts'
 import * as emails from './routes/emails.ts'
@@ -289,10 +290,12 @@ export const ROUTES: readonly RouteRow[] = [
   ['GET', '/auth/oauth-config', 'anyone', oauth.showConfig],
   ['GET', '/oauth/:provider/outbound', 'anyone', oauth.begin],
   ['GET', '/oauth/:provider/callback', 'anyone', oauth.finish],
-  ['GET', '/app', 'anyone', app.showHome],
-  ['GET', '/app/login', 'anyone', app.showLogin],
+  ['GET', '/app', 'anyone', dashboard.showApp],
+  ['GET', '/app/assets/:file{.+}', 'anyone', dashboard.showAsset],
+  ['GET', '/app/frame', 'anyone', dashboard.showFrame],
+  ['GET', '/app/frame-images', 'anyone', dashboard.showFrameWithImages],
   ['POST', '/app/logout', 'anyone', app.logOut],
-  ['GET', '/app/:page{.+}', 'anyone', app.showUnknown],
+  ['GET', '/app/:page{.+}', 'anyone', dashboard.showApp],
 
   // Users.
   ['GET', '/users/@me', 'session', self.show],

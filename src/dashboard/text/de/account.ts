@@ -1,0 +1,2 @@
+/** Texts of the account of the user. */
+export const account = {} as const

@@ -1,0 +1,2 @@
+/** Texts of signing in, signing up and setting up. */
+export const door = {} as const

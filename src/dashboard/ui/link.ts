@@ -1,0 +1,15 @@
+/** Addresses of screens. */
+import { base } from '../api/client.ts'
+import { project } from '../api/session.ts'
+
+/** `/emails` -> the address of that screen in the project that is shown; `/` is the overview. */
+export function link(screen: string): string {
+  const id = project.value?.id
+  if (id === undefined) return `${base}/app`
+  return `${base}/app/${id}${screen === '/' ? '' : screen}`
+}
+
+/** The address of a screen outside of projects: `/me`, `/login`. */
+export function outer(screen: string): string {
+  return `${base}/app${screen}`
+}
