@@ -67,6 +67,7 @@ import * as ownProjects from './routes/projects/own-projects.ts'
 import * as projects from './routes/projects/projects.ts'
 import { render } from './routes/render.ts'
 import * as requests from './routes/requests.ts'
+import { search } from './routes/search.ts'
 import * as security from './routes/security.ts'
 import * as segments from './routes/segments.ts'
 import { send } from './routes/send.ts'
@@ -355,7 +356,8 @@ export const ROUTES: readonly RouteRow[] = [
   ['GET', '/uploads/:name', 'anyone', uploads.serve],
   ['DELETE', '/uploads/:name', 'member', uploads.remove],
 
-  // Requests and configuration.
+  // Search, requests and configuration.
+  ['GET', '/search', 'member', search],
   ['GET', '/requests', 'member', requests.list],
   ['GET', '/config', 'anyone', instance.showConfig],
 

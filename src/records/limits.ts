@@ -22,6 +22,9 @@ export const MAX_ADDRESS_CURSOR_LENGTH = 2_000
 /** Characters of a text to search for. */
 export const MAX_SEARCH_LENGTH = 255
 
+/** Records that a search over all kinds returns. */
+export const MAX_SEARCH_RESULTS = 20
+
 /** Characters of the name of a project, template or segment. */
 export const MAX_NAME_LENGTH = 100
 

@@ -77,6 +77,7 @@ const WRITTEN: readonly ExampleStep[] = [
   { name: 'GET /contacts' },
   { name: 'POST /contacts/query' },
   { name: 'POST /contacts/lookup' },
+  { name: 'GET /search' },
   { name: 'GET /contacts/fields' },
   { name: 'GET /contacts/fields/:field/values' },
   { name: 'GET /contacts/export' },

@@ -59,6 +59,7 @@ const SHORT: Readonly<Record<string, string>> = {
   'POST /v1/send': 'the emails of one request',
   'POST /v1/track': 'twenty warnings',
   'POST /events/track': 'twenty warnings',
+  'GET /search': 'twenty results',
   'POST /v1/verify': 'the reasons for one address',
   'POST /users/@me/totp/confirm': 'ten codes',
 }
