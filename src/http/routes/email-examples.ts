@@ -50,6 +50,27 @@ export const send = (): OperationExample => ({
   },
 })
 
+export const test = (): OperationExample => {
+  const emails = [
+    {
+      contact: { id: '0199a7c0-0000-7000-8000-000000000034', email: 'editor@example.org' },
+      email: '0199a7c0-0000-7000-8000-000000000036',
+    },
+  ]
+  const timestamp = '2026-11-22T09:30:00.000Z'
+  return {
+    request: {
+      to: 'editor@example.org',
+      from: 'Shop <hello@example.test>',
+      subject: 'Hello {{ name }}',
+      body: '<p>It works.</p>',
+      data: { name: 'Ann' },
+    },
+    status: 200,
+    response: { success: true, data: { emails, timestamp }, emails, timestamp },
+  }
+}
+
 export const list = (): OperationExample => ({
   query: { search: 'ann@', limit: '20' },
   status: 200,
