@@ -1695,6 +1695,71 @@ export interface Operations {
     body: null
     answer: EmailPage
   }
+  /** Send a test of a text or of a template */
+  'POST /emails/test': {
+    params: Record<string, never>
+    query: {
+      /**
+       * In place of the setting of the project: `refuse` answers 422 for a fault in subject, body or
+       * text, `send` sends the email with its placeholders filled in, and warns
+       */
+      onTemplateFault?: 'send' | 'refuse'
+    }
+    body: {
+      /** At most 10; an address that occurs twice gets one email */
+      to:
+        | string
+        | {
+            name?: string
+            email: string
+          }
+        | Array<
+            | string
+            | {
+                name?: string
+                email: string
+              }
+          >
+      /**
+       * By default the sender of the template; without a template, that of the sandbox. Required
+       * elsewhere
+       */
+      from?:
+        | string
+        | {
+            name?: string
+            email: string
+          }
+      /** Required with `body`; otherwise in place of the subject of the template */
+      subject?: string
+      /** HTML */
+      body?: string
+      templateId?: string
+      /** The contact to render as; by default each address' own */
+      contactId?: string
+      /** An object of variables, as in a send; no contact gets them */
+      data?: unknown
+    }
+    answer: {
+      success: true
+      data: {
+        emails: Array<AcceptedEmail>
+        timestamp: string
+        /** Unknown fields of the request, and what a message goes without; absent if there is nothing */
+        warnings?: Array<string>
+      }
+      /** The same as in `data`, for older clients */
+      emails: Array<AcceptedEmail>
+      /** The same as in `data`, for older clients */
+      timestamp: string
+    } & {
+      /**
+       * Fields of the request that had no effect, or not all, each with the name or the change that was
+       * probably meant; at most 20, absent without any
+       */
+      warnings?: Array<FieldWarning>
+    }
+  }
   /** Show an email with its attempts, its events, and where it stands */
   'GET /emails/{id}': {
     params: {
@@ -3725,6 +3790,16 @@ export interface Operations {
     body: null
     answer: null
   }
+  /** Find records of any kind by id, address or name */
+  'GET /search': {
+    params: Record<string, never>
+    query: {
+      /** An id, a Message-ID, the beginning of an address, or a part of a name */
+      q: string
+    }
+    body: null
+    answer: Array<SearchResult>
+  }
   /** List the requests to this project, newest first */
   'GET /requests': {
     params: Record<string, never>
@@ -5620,6 +5695,33 @@ export type ListedUpload = {
   /** Pixels */
   height: number
   createdAt: string
+}
+
+export type SearchResult = {
+  kind:
+    | 'contact'
+    | 'email'
+    | 'campaign'
+    | 'template'
+    | 'segment'
+    | 'workflow'
+    | 'domain'
+    | 'request'
+    | 'execution'
+  id: string
+  /**
+   * The address of a contact, the subject of an email, the name of a record, the method and path of a
+   * request, the name of the workflow of an execution
+   */
+  title: string
+  /**
+   * The recipient of an email, `subscribed` or `unsubscribed` for a contact, the status of a campaign
+   * or domain, the type of a template or segment, `enabled` or `disabled` for a workflow, the status
+   * and error code of a request, the address of the contact of an execution
+   */
+  detail: string | null
+  /** The workflow of an execution, which its path needs; null for all other kinds */
+  workflowId: string | null
 }
 
 export type ApiRequestPage = {
