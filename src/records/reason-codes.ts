@@ -31,6 +31,7 @@ export const EMAIL_REASONS = {
   project_connections: [],
   due: [],
   due_unknown: [],
+  deferred: ['error'],
   sending: ['domain', 'progress'],
   server_stopped: [],
   delivered: ['at', 'host', 'reply', 'complainedAt'],

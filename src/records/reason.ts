@@ -42,12 +42,9 @@ const reasonValues = z.object({
   class: text.meta({ description: 'What the reply means' }),
   complainedAt: instant.nullable(),
   connections: z.int(),
-  cutOff: z
-    .object({ at: instant, interrupted: z.boolean() })
-    .nullable()
-    .meta({
-      description: 'An attempt without an outcome, after which the message may have arrived',
-    }),
+  cutOff: z.object({ at: instant, interrupted: z.boolean() }).nullable().meta({
+    description: 'An attempt without an outcome, after which the message may have arrived',
+  }),
   domain: z.string().meta({ description: 'The domain of the recipient, in A-labels' }),
   emailsPerSecond: z.number().nullable(),
   error: text,
@@ -79,7 +76,8 @@ const reasonValues = z.object({
 
 type ReasonValues = z.output<typeof reasonValues>
 
-export const reasonCode = z.enum(REASON_CODES).meta({
+const reasonCode = z.enum(REASON_CODES).meta({
+  id: 'ReasonCode',
   description: 'The code of the reason; the guide page `reasons` lists all of them',
 })
 
@@ -89,6 +87,15 @@ export const reasonData = reasonValues.partial().meta({
     'The values that the sentence has: those that the guide page `reasons` names for the code. ' +
     'null: not known, or there is none',
 })
+
+/** The fields of a record that always has a reason. */
+export const reasonFields = { reasonCode, reasonData }
+
+/** The fields of a record that may have a reason. */
+export const reasonOrNone = { reasonCode: reasonCode.nullable(), reasonData: reasonData.nullable() }
+
+/** The fields of a record without a reason. */
+export const NO_REASON = { reasonCode: null, reasonData: null }
 
 /** The values of a code. */
 export type ReasonDataOf<Code extends ReasonCode> = Pick<ReasonValues, ReasonField<Code>>

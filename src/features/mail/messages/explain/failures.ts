@@ -1,5 +1,5 @@
 /** The reason of an email that failed, from the error that its row or its event stores. */
-import { formatInstant } from '../../../../base/clock.ts'
+import { formatOptionalInstant } from '../../../../base/clock.ts'
 import { type Reason, type ReasonDataOf, reasonOf } from '../../../../records/reason.ts'
 import { readGiveUpError } from '../outcome/given-up.ts'
 import { shortened } from './quote.ts'
@@ -8,8 +8,8 @@ import { refusalCodeOf } from './refusals.ts'
 export type FailedEmail = {
   /** As it is stored. */
   error: string | null
-  /** Epoch ms. */
-  at: number
+  /** Epoch ms; null if it is not known. */
+  at: number | null
   /** Null if the number is not known. */
   attempts: number | null
 } & Pick<ReasonDataOf<'cancelled'>, 'obstacle' | 'cutOff'>
@@ -22,7 +22,7 @@ export function reasonOfFailure({
   attempts,
   ...rest
 }: FailedEmail): Reason<FailureCode> {
-  const when = formatInstant(at)
+  const when = formatOptionalInstant(at)
   if (error === null) return reasonOf('error', { error, ...rest })
   if (error === 'cancelled') return reasonOf('cancelled', { at: when, ...rest })
   const refusal = refusalCodeOf(error)

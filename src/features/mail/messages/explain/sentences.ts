@@ -82,6 +82,7 @@ const WAITING = {
     'It is due and waits for a free connection: those of its project, or for sites that have not replied yet, are all in use.',
   due: () => 'It is due now and will be sent as soon as the server gets to it.',
   due_unknown: () => 'It is due now; the server did not answer, so no more is known.',
+  deferred: ({ error }) => `It is not delivered yet: ${quote(error ?? 'no reply')}.`,
   sending: ({ domain, progress }) =>
     progress === null
       ? 'It is being sent.'
@@ -111,7 +112,7 @@ const ENDED = {
     return `It bounced at ${second(at)}, as reported${by}${about}: ${describeSaid(said)}.${describeListed(suppressedSince)}`
   },
   suppressed: ({ recipient, since, suppression, source, cutOff }) =>
-    `${describeCut(cutOff)}It was not sent: ${recipient} has been on the suppression list${sinceThen(since)} (${suppression}: ${quote(source ?? '')}). To reach the address, remove it from the list and send the email again.`,
+    `${describeCut(cutOff)}It was not sent: ${recipient} has been on the suppression list${sinceThen(since)}${describeSource(suppression, source)}. To reach the address, remove it from the list and send the email again.`,
   suppression_lifted: ({ recipient, at, cutOff }) =>
     `${describeCut(cutOff)}It was not sent: ${recipient} was on the suppression list at ${second(at)}, but is no longer. To reach the address, send the email again.`,
   cancelled: ({ at, obstacle, cutOff }) =>
@@ -165,6 +166,10 @@ function describeCut(cutOff: ReasonDataOf<'cancelled'>['cutOff']): string {
   if (cutOff === null) return ''
   const cut = cutOff.interrupted ? 'was interrupted' : 'ended before the reply'
   return `The attempt of ${second(cutOff.at)} ${cut}, so the message may have arrived. `
+}
+
+function describeSource(suppression: string | null, source: string | null): string {
+  return suppression === null ? '' : ` (${suppression}: ${quote(source ?? '')})`
 }
 
 function describeObstacle(obstacle: ReasonDataOf<'cancelled'>['obstacle']): string {

@@ -738,6 +738,8 @@ function check(cases: readonly Case[]): void {
   }
 }
 
+/** Codes of rows whose attempts are not read (`row-reason.ts`). */
+const OF_ROWS = ['deferred']
 const ALL = [...waiting, ...onTheWay, ...ended]
 
 test('each code has the values that it declares, and its sentence is made of them alone', () => {
@@ -751,7 +753,8 @@ test('each code has the values that it declares, and its sentence is made of the
 
 test('the cases have every code of an email', () => {
   const seen = new Set(ALL.map(([, code]) => code))
-  assert.deepEqual([...seen].sort(), Object.keys(EMAIL_REASONS).sort())
+  const codes = Object.keys(EMAIL_REASONS).filter((code) => !OF_ROWS.includes(code))
+  assert.deepEqual([...seen].sort(), codes.sort())
 })
 
 describe('a waiting email is explained by', () => check(waiting))
