@@ -6,9 +6,10 @@ import { door } from './de/door.ts'
 import { emails } from './de/emails.ts'
 import { overview } from './de/overview.ts'
 import { palette } from './de/palette.ts'
+import { reasons } from './de/reasons.ts'
 import { shell } from './de/shell.ts'
 import type { en } from './en.ts'
 
 export const de: Record<keyof typeof en, string | Forms> = {
-  ...{ ...shell, ...palette, ...door, ...overview, ...emails, ...activity, ...account },
+  ...{ ...shell, ...palette, ...door, ...overview, ...emails, ...reasons, ...activity, ...account },
 }

@@ -5,6 +5,7 @@ import { door } from './en/door.ts'
 import { emails } from './en/emails.ts'
 import { overview } from './en/overview.ts'
 import { palette } from './en/palette.ts'
+import { reasons } from './en/reasons.ts'
 import { shell } from './en/shell.ts'
 
 export const en = {
@@ -13,6 +14,7 @@ export const en = {
   ...door,
   ...overview,
   ...emails,
+  ...reasons,
   ...activity,
   ...account,
 } as const
