@@ -69,9 +69,31 @@ export function configureClient(wanted: Hooks): void {
 
 /** @throws ApiFailure; the reason of `signal` if it was aborted */
 export async function call<K extends Key>(key: K, input: Input<K> = {}): Promise<Answer<K>> {
+  return withSession(key, async () => {
+    const { response, text } = await exchange(key, input)
+    const value = parse(text, response)
+    if (response.ok) return value as Answer<K>
+    throw toFailure(value, response)
+  })
+}
+
+/**
+ * The answer of a call that is no JSON, such as the source of an email.
+ * @throws as `call`
+ */
+export async function callText<K extends Key>(key: K, input: Input<K> = {}): Promise<string> {
+  return withSession(key, async () => {
+    const { response, text } = await exchange(key, input)
+    if (response.ok) return text
+    throw toFailure(parse(text, response), response)
+  })
+}
+
+/** Repeats what met the end of the session, once there is one again. */
+async function withSession<Result>(key: Key, send: () => Promise<Result>): Promise<Result> {
   for (;;) {
     try {
-      return await callOnce(key, input)
+      return await send()
     } catch (error) {
       const isOver = error instanceof ApiFailure && error.status === 401
       if (!isOver || OPEN_PATHS.test(pathOf(key)) || hooks === undefined) throw error
@@ -80,7 +102,10 @@ export async function call<K extends Key>(key: K, input: Input<K> = {}): Promise
   }
 }
 
-async function callOnce<K extends Key>(key: K, input: Input<K>): Promise<Answer<K>> {
+async function exchange<K extends Key>(
+  key: K,
+  input: Input<K>,
+): Promise<{ response: Response; text: string }> {
   const { params, query, body, headers, signal } = input
   const [method] = key.split(' ') as [string]
   const project = hooks?.project()
@@ -91,7 +116,7 @@ async function callOnce<K extends Key>(key: K, input: Input<K>): Promise<Answer<
     response = await fetch(address(key, params, query), {
       method,
       headers: {
-        Accept: 'application/json',
+        Accept: 'application/json, */*;q=0.5',
         Prefer: 'handling=strict',
         ...(project !== undefined && { 'X-Project-Id': project }),
         ...(body !== undefined && { 'Content-Type': 'application/json' }),
@@ -112,9 +137,7 @@ async function callOnce<K extends Key>(key: K, input: Input<K>): Promise<Answer<
   hooks?.onReachable(true)
   const version = response.headers.get('X-Pillarbox-Version')
   if (version !== null) hooks?.onVersion(version)
-  const value = parse(text, response)
-  if (response.ok) return value as Answer<K>
-  throw toFailure(value, response)
+  return { response, text }
 }
 
 /** The address of a call, also for links to files. */
