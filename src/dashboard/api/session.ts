@@ -3,6 +3,7 @@ import { computed, signal } from '@preact/signals'
 import { projectOf } from '../logic/base.ts'
 import { preferredLanguage, setLanguage } from '../text/text.ts'
 import { type Answer, ApiFailure, base, call, configureClient } from './client.ts'
+import { queryClient } from './queries.ts'
 
 export type User = Answer<'GET /users/@me'>
 export type Project = Answer<'GET /users/@me/projects'>[number]
@@ -82,6 +83,7 @@ export async function signedIn(): Promise<void> {
   // Another person must not see what the page of the first one holds.
   if (before !== undefined && user.value?.id !== before) location.assign(`${base}/app`)
   isSignedOut.value = false
+  void queryClient.invalidateQueries()
   const resumed = waiting
   waiting = []
   for (const resume of resumed) resume()
