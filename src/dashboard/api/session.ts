@@ -20,6 +20,8 @@ export const startFailure = signal<ApiFailure | undefined>(undefined)
 export const isSignedOut = signal(false)
 export const isOffline = signal(false)
 export const isOutdated = signal(false)
+/** The project that is shown is being reset. */
+export const isResetting = signal(false)
 /** The path of the address, with the base. */
 export const path = signal(location.pathname)
 
@@ -45,6 +47,9 @@ configureClient({
   onVersion: (running) => {
     version ??= running
     if (running !== version) isOutdated.value = true
+  },
+  onResetting: () => {
+    isResetting.value = true
   },
   onReachable: (isReachable) => {
     isOffline.value = !isReachable
