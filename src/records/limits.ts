@@ -61,6 +61,9 @@ export const MAX_CODE_LENGTH = 40
 /** Characters of the token of a mailed link. */
 export const LINK_TOKEN_LENGTH = 64
 
+/** Characters of a text that is taken as the token of a link to set the server up. */
+export const MAX_SETUP_TOKEN_LENGTH = 1_000
+
 /** Characters of the postal address in the footer of marketing mail. */
 export const MAX_POSTAL_ADDRESS_LENGTH = 250
 

@@ -7,7 +7,10 @@ const port = z.int().nullable().meta({ description: 'Null: there is no such list
 
 export const publicConfig = z
   .object({
-    environment: z.enum(DELIVERY_MODES),
+    environment: z
+      .enum(DELIVERY_MODES)
+      .optional()
+      .meta({ description: 'Without a session it is shown once the server is set up' }),
     urls: z.object({
       api: z.string(),
       dashboard: z.string(),
@@ -37,6 +40,11 @@ export const publicConfig = z
       sponsor: enabled,
     }),
     aws: z.object({ sesRegion: z.string().nullable(), mailFromSubdomain: z.string() }),
+    setup: z.object({
+      needed: z
+        .boolean()
+        .meta({ description: 'Whether no user may log in, so that `POST /setup` makes the first' }),
+    }),
   })
   .meta({ id: 'Config' })
 
@@ -104,4 +112,5 @@ export const publicConfigExample: PublicConfig = {
     sponsor: { enabled: false },
   },
   aws: { sesRegion: null, mailFromSubdomain: 'bounce' },
+  setup: { needed: false },
 }

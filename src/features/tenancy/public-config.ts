@@ -1,11 +1,22 @@
-/** What clients may know about this server before anyone has logged in: its addresses and features. */
+/**
+ * What clients may know about this server before anyone has logged in: its addresses and features, and whether
+ * it needs to be set up.
+ */
 import type { Config } from '../../config/config.ts'
 import type { PublicConfig } from '../../records/server.ts'
 
-export function describeInstance(config: Config): PublicConfig {
+type Shown = {
+  /** Whether no user may log in (`accounts/setup/is-open.ts`). */
+  isSetupOpen: boolean
+  /** Whether a user asks who has logged in. */
+  hasSession: boolean
+}
+
+export function describeInstance(config: Config, { isSetupOpen, hasSession }: Shown): PublicConfig {
   const { baseUrl, delivery, accounts, billing } = config
   return {
-    environment: delivery.mode,
+    // A stranger who finds a server that is not set up learns as little as possible about it.
+    ...(isSetupOpen && !hasSession ? {} : { environment: delivery.mode }),
     urls: {
       api: baseUrl,
       dashboard: `${baseUrl}/app`,
@@ -29,6 +40,7 @@ export function describeInstance(config: Config): PublicConfig {
     },
     // Read by clients that also know servers which send through Amazon SES.
     aws: { sesRegion: null, mailFromSubdomain: 'bounce' },
+    setup: { needed: isSetupOpen },
   }
 }
 
