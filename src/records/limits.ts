@@ -40,6 +40,18 @@ export const MAX_ADDRESSES_PER_REQUEST = 500
 /** Contacts or templates that one request may name by id. */
 export const MAX_IDS_PER_REQUEST = 1_000
 
+/** Addresses that one test of an email may go to. */
+export const MAX_TEST_ADDRESSES = 10
+
+/** Bytes of a CSV file that is imported. */
+export const MAX_IMPORT_BYTES = 5 * 1024 * 1024
+
+/** Columns of such a file. */
+export const MAX_CSV_COLUMNS = 1_000
+
+/** Bytes of an image that is uploaded. */
+export const MAX_UPLOAD_BYTES = 10 * 1024 * 1024
+
 /** Contacts that one request may exclude from the contacts that its filter selects. */
 export const MAX_EXCLUDED_IDS = 10_000
 

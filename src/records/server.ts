@@ -45,6 +45,17 @@ export const publicConfig = z
         .boolean()
         .meta({ description: 'Whether no user may log in, so that `POST /setup` makes the first' }),
     }),
+    version: z.string().optional().meta({ description: 'To sessions only, as the two below' }),
+    hostname: z.string().optional().meta({ description: 'The name of the server in SMTP' }),
+    limits: z
+      .object({
+        importBytes: z.int().meta({ description: 'Of a CSV file' }),
+        bulkIds: z.int().meta({ description: 'Ids that one bulk request may name' }),
+        testAddresses: z.int().meta({ description: 'Addresses of one test' }),
+        uploadBytes: z.int().meta({ description: 'Of an image' }),
+        csvColumns: z.int(),
+      })
+      .optional(),
   })
   .meta({ id: 'Config' })
 

@@ -22,7 +22,7 @@ import { renewCookie } from '../../features/tenancy/accounts/sessions/sessions.t
 import { isBodyless } from '../body/body.ts'
 import { isDirect } from '../server/client-address.ts'
 import { readCookie, sessionCookie, sessionCookieName } from './cookies.ts'
-import type { Exchange, ExchangeDeps } from './exchange.ts'
+import { type Exchange, type ExchangeDeps, VERSION_HEADER } from './exchange.ts'
 import { refuseOtherHost } from './own-host.ts'
 import { isForOwnPages, refuseCrossSite } from './same-origin.ts'
 
@@ -100,7 +100,7 @@ function isMonitor({ monitors, proxies }: ExchangeDeps, exchange: Exchange): boo
 }
 
 async function admitKnown(
-  { core }: ExchangeDeps,
+  { core, version }: ExchangeDeps,
   exchange: Exchange,
   callers: KnownCallers,
 ): Promise<Caller> {
@@ -110,6 +110,7 @@ async function admitKnown(
       refuseForgery(exchange, core.config.baseUrl)
     }
     exchange.caller = known
+    if (known.kind !== 'key') exchange.headers[VERSION_HEADER] = version
   })
   if (caller.kind === 'member') exchange.query = withoutProject(exchange.query, caller.project.id)
   return caller

@@ -7,7 +7,7 @@ import { describeInstance } from '../../../src/features/tenancy/public-config.ts
 
 type Listen = Config['submission']['listen']
 
-const closed = { isSetupOpen: false, hasSession: false }
+const closed = { isSetupOpen: false, version: null }
 
 function describe(settings: Record<string, string>, listen: Listen = [], shown = closed) {
   const env = Object.fromEntries(

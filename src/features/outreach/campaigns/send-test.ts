@@ -38,9 +38,6 @@ export type TestRequest = {
   contactId?: string | undefined
 }
 
-/** The most addresses of one test. */
-export const MAX_TEST_ADDRESSES = 10
-
 const SUBJECT_MARK = '[TEST] '
 
 /**
