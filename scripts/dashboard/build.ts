@@ -12,6 +12,7 @@ import { build, type Metafile } from 'esbuild'
 import { ASSET_SOURCES } from '../../src/config/assets.ts'
 import type { DashboardManifest } from '../../src/http/dashboard/files.ts'
 import { collectLicences } from './licences.ts'
+import { oneFirstChunk } from './one-first-chunk.ts'
 import { framePage, indexPage } from './pages.ts'
 import { measure, type Size } from './sizes.ts'
 
@@ -23,6 +24,8 @@ const OTHER_INPUTS = [...globSync('scripts/dashboard/*.ts').sort(), 'package-loc
 
 const ENTRIES = { main: 'main.tsx', theme: 'theme.ts', app: 'style/app.css' }
 const FRAME_ENTRY = 'frame/frame.ts'
+/** The frame of the screens, which the first page runs in any case. */
+const FRAME_SCRIPT = 'app.tsx'
 
 const SHARED = {
   bundle: true,
@@ -56,6 +59,7 @@ export async function buildDashboard(): Promise<{ isNew: boolean; sizes: Size[] 
       jsx: 'automatic',
       jsxImportSource: 'preact',
       metafile: true,
+      plugins: [oneFirstChunk(SOURCE, FRAME_SCRIPT)],
     })
     if (warnings.length > 0) throw new Error('the bundler warned, see above')
     const outputs = flatten(metafile.outputs)
