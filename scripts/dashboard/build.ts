@@ -8,11 +8,10 @@ import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promise
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
-import { build, type Metafile } from 'esbuild'
+import { build, type Metafile, type Plugin } from 'esbuild'
 import { ASSET_SOURCES } from '../../src/config/assets.ts'
 import type { DashboardManifest } from '../../src/http/dashboard/files.ts'
 import { collectLicences } from './licences.ts'
-import { oneFirstChunk } from './one-first-chunk.ts'
 import { framePage, indexPage } from './pages.ts'
 import { measure, type Size } from './sizes.ts'
 
@@ -24,8 +23,6 @@ const OTHER_INPUTS = [...globSync('scripts/dashboard/*.ts').sort(), 'package-loc
 
 const ENTRIES = { main: 'main.tsx', theme: 'theme.ts', app: 'style/app.css' }
 const FRAME_ENTRY = 'frame/frame.ts'
-/** The frame of the screens, which the first page runs in any case. */
-const FRAME_SCRIPT = 'app.tsx'
 
 const SHARED = {
   bundle: true,
@@ -34,6 +31,31 @@ const SHARED = {
   legalComments: 'none',
   logLevel: 'warning',
 } as const
+
+const LAZY = 'lazy'
+
+/**
+ * Puts all that the frame of the dashboard needs into one chunk. The bundler makes a chunk of the modules that the
+ * same parts load, and each lazy part loads some modules of the frame: in their own chunks, these modules would be a
+ * dozen requests. So each lazy part loads the whole frame, which is there already.
+ */
+const onceForAll: Plugin = {
+  name: 'once-for-all',
+  setup({ onResolve, onLoad }) {
+    const root = process.cwd()
+    onResolve({ filter: /^\./ }, ({ kind, path: name, resolveDir }) => {
+      if (kind !== 'dynamic-import' || !resolveDir.startsWith(path.join(root, SOURCE))) return null
+      return { path: path.relative(root, path.join(resolveDir, name)), namespace: LAZY }
+    })
+    onLoad({ filter: /.*/, namespace: LAZY }, ({ path: file }) => {
+      const from = (name: string) => JSON.stringify(`./${name.replaceAll(path.sep, '/')}`)
+      const frame = `import ${from(`${SOURCE}/app.tsx`)}`
+      const exported = `export * from ${from(file)}`
+      const named = file.endsWith('.tsx') ? `export { default } from ${from(file)}` : ''
+      return { contents: [frame, exported, named].join('\n'), resolveDir: root, loader: 'ts' }
+    })
+  },
+}
 
 /** Scripts and style sheets that the first page names, besides the chunks of the main script. */
 type Entries = Record<keyof typeof ENTRIES, string>
@@ -59,7 +81,7 @@ export async function buildDashboard(): Promise<{ isNew: boolean; sizes: Size[] 
       jsx: 'automatic',
       jsxImportSource: 'preact',
       metafile: true,
-      plugins: [oneFirstChunk(SOURCE, FRAME_SCRIPT)],
+      plugins: [onceForAll],
     })
     if (warnings.length > 0) throw new Error('the bundler warned, see above')
     const outputs = flatten(metafile.outputs)

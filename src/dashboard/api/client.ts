@@ -53,6 +53,7 @@ type Hooks = {
   untilSignedIn(): Promise<void>
   onVersion(version: string): void
   onReachable(isReachable: boolean): void
+  onResetting(): void
 }
 
 const TIMEOUT_MS = 30_000
@@ -114,7 +115,9 @@ async function callOnce<K extends Key>(key: K, input: Input<K>): Promise<Answer<
   if (version !== null) hooks?.onVersion(version)
   const value = parse(text, response)
   if (response.ok) return value as Answer<K>
-  throw toFailure(value, response)
+  const failure = toFailure(value, response)
+  if (failure.details.state === 'resetting') hooks?.onResetting()
+  throw failure
 }
 
 /** The address of a call, also for links to files. */

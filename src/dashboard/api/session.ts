@@ -3,6 +3,7 @@ import { computed, signal } from '@preact/signals'
 import { projectOf } from '../logic/base.ts'
 import { preferredLanguage, setLanguage } from '../text/text.ts'
 import { type Answer, ApiFailure, base, call, configureClient } from './client.ts'
+import { queryClient } from './queries.ts'
 
 export type User = Answer<'GET /users/@me'>
 export type Project = Answer<'GET /users/@me/projects'>[number]
@@ -19,6 +20,8 @@ export const startFailure = signal<ApiFailure | undefined>(undefined)
 export const isSignedOut = signal(false)
 export const isOffline = signal(false)
 export const isOutdated = signal(false)
+/** The project that is shown is being reset. */
+export const isResetting = signal(false)
 /** The path of the address, with the base. */
 export const path = signal(location.pathname)
 
@@ -44,6 +47,9 @@ configureClient({
   onVersion: (running) => {
     version ??= running
     if (running !== version) isOutdated.value = true
+  },
+  onResetting: () => {
+    isResetting.value = true
   },
   onReachable: (isReachable) => {
     isOffline.value = !isReachable
@@ -82,6 +88,7 @@ export async function signedIn(): Promise<void> {
   // Another person must not see what the page of the first one holds.
   if (before !== undefined && user.value?.id !== before) location.assign(`${base}/app`)
   isSignedOut.value = false
+  void queryClient.invalidateQueries()
   const resumed = waiting
   waiting = []
   for (const resume of resumed) resume()

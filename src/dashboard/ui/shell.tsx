@@ -9,6 +9,7 @@ import {
   config,
   isOffline,
   isOutdated,
+  isResetting,
   isSignedOut,
   project,
   projects,
@@ -21,6 +22,7 @@ import { Icon, Mark } from './icon.tsx'
 import { useKeys } from './keys.ts'
 import { link, outer } from './link.ts'
 import { isCurrent, NAV_ITEMS, NAVIGATION, type NavItem } from './nav.ts'
+import { Resetting } from './resetting.tsx'
 import { Suspense } from './suspense.tsx'
 import { Toasts } from './toast.tsx'
 
@@ -83,7 +85,11 @@ export function Shell({ children }: { children: ComponentChildren }) {
         </header>
         <main class="sheet" id="main">
           <Banners />
-          {children}
+          {isResetting.value && project.value !== undefined ? (
+            <Resetting id={project.value.id} />
+          ) : (
+            children
+          )}
         </main>
       </div>
       <nav class="thumb" aria-label={t('shell.short')}>
