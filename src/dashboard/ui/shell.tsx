@@ -20,7 +20,7 @@ import { t } from '../text/text.ts'
 import { Dialog } from './dialog.tsx'
 import { Icon, Mark } from './icon.tsx'
 import { useKeys } from './keys.ts'
-import { link, outer } from './link.ts'
+import { hostName, link, outer } from './link.ts'
 import { isCurrent, NAV_ITEMS, NAVIGATION, type NavItem } from './nav.ts'
 import { Resetting } from './resetting.tsx'
 import { Suspense } from './suspense.tsx'
@@ -181,11 +181,7 @@ function Switcher() {
         <Mark />
         <span class="grow">
           <b class="cut">{project.value?.name ?? 'Pillarbox'}</b>
-          <small>
-            {isSandbox
-              ? t('shell.sandbox')
-              : new URL(config.value?.urls.api ?? location.href).hostname}
-          </small>
+          <small>{isSandbox ? t('shell.sandbox') : hostName()}</small>
         </span>
         <Icon name="down" />
       </summary>
