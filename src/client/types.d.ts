@@ -3283,6 +3283,26 @@ export interface Operations {
       warnings?: Array<FieldWarning>
     }
   }
+  /** Set the server up */
+  'POST /setup': {
+    params: Record<string, never>
+    query: Record<string, never>
+    body: {
+      /** What the link has behind `#` */
+      token: string
+      email: string
+      password: string
+      /** Without it, no project is made */
+      projectName?: string
+    }
+    answer: LoginResult & {
+      /**
+       * Fields of the request that had no effect, or not all, each with the name or the change that was
+       * probably meant; at most 20, absent without any
+       */
+      warnings?: Array<FieldWarning>
+    }
+  }
   /** Show with which providers people log in */
   'GET /auth/oauth-config': {
     params: Record<string, never>
@@ -4341,6 +4361,8 @@ export type CampaignRecipientPage = {
     status: string
     /** Why the email was not delivered */
     reason: string | null
+    reasonCode: ReasonCode
+    reasonData: ReasonData
   }>
   /** Of all pages, on the first one; 0 when a cursor was given */
   total: number
@@ -4349,6 +4371,162 @@ export type CampaignRecipientPage = {
   /** Also true when the page ended early: a page has at most 2 MB of JSON */
   hasMore: boolean
 }
+
+/** The code of the reason; the guide page `reasons` lists all of them */
+export type ReasonCode =
+  | 'restored'
+  | 'domain_held'
+  | 'domain_released'
+  | 'project_held'
+  | 'campaign_paused'
+  | 'campaign_pace'
+  | 'sender_unverified'
+  | 'due_soon'
+  | 'no_server'
+  | 'receiver_closed'
+  | 'receiver_slowed'
+  | 'retry_scheduled'
+  | 'ends_untried'
+  | 'project_rate'
+  | 'receiver_busy'
+  | 'server_busy'
+  | 'project_share'
+  | 'project_connections'
+  | 'due'
+  | 'due_unknown'
+  | 'deferred'
+  | 'sending'
+  | 'server_stopped'
+  | 'delivered'
+  | 'relayed'
+  | 'relayed_delivered'
+  | 'bounced'
+  | 'bounce_reported'
+  | 'suppressed'
+  | 'suppression_lifted'
+  | 'cancelled'
+  | 'given_up'
+  | 'given_up_untried'
+  | 'refused'
+  | 'error'
+  | 'received'
+  | 'cancelled_by_user'
+  | 'all_cancelled_by_user'
+  | 'project_disabled'
+  | 'workflow_disabled'
+  | 'step_removed'
+  | 'too_many_starts'
+  | 'chain_too_deep'
+  | 'exit_step'
+  | 'step_without_template'
+  | 'step_without_recipient'
+  | 'step_recipient_suppressed'
+  | 'step_recipient_unsubscribed'
+  | 'step_answers_spent'
+  | 'step_templates_too_heavy'
+  | 'step_wait_lost'
+  | 'step_internal_error'
+  | 'step_failed'
+  | null
+
+/**
+ * The values that the sentence has: those that the guide page `reasons` names for the code. null:
+ * not known, or there is none
+ */
+export type ReasonData = {
+  answersPerDay?: number
+  /** When it happened, or will happen */
+  at?: string | null
+  attempts?: number | null
+  campaignPaused?: boolean
+  /** The reply for which the site is limited, if it may be shown */
+  cause?: string | null
+  /** What the reply means */
+  class?: string | null
+  complainedAt?: string | null
+  connections?: number
+  /** An attempt without an outcome, after which the message may have arrived */
+  cutOff?: {
+    at: string
+    interrupted: boolean
+  } | null
+  /** The domain of the recipient, in A-labels */
+  domain?: string
+  emailsPerSecond?: number | null
+  error?: string | null
+  /** A domain whose mail an operator holds, too */
+  heldDomain?: string | null
+  host?: string | null
+  inFlight?: number
+  /** The last attempt or report that counts; null before the first */
+  last?: {
+    class: string | null
+    host: string | null
+    reply: {
+      code: number | null
+      enhancedCode: string | null
+      /** On one line, at most 401 characters */
+      text: string | null
+    } | null
+    error: string | null
+    interrupted: boolean
+    maybeDelivered: boolean
+  } | null
+  maxPerHour?: number
+  messagesPerMinute?: number | null
+  /** null: it is due now */
+  nextAttemptAt?: string | null
+  /** Why it cannot be tried again; null if it can */
+  obstacle?:
+    | 'unsubscribed'
+    | 'suppressed'
+    | 'sender_unverified'
+    | 'content_cleared'
+    | 'platform_mail_not_kept'
+    | 'project_disabled'
+    | 'project_not_enabled_in_time'
+    | 'campaign_cancelled'
+    | null
+  ofCampaign?: boolean
+  /** Where a delivery is now; null if it is not known */
+  progress?: {
+    step: string
+    site: string
+    host: string | null
+    address: string | null
+    since: string
+  } | null
+  recipient?: string | null
+  refusal?:
+    | 'unsubscribed'
+    | 'suppressed'
+    | 'sender_unverified'
+    | 'content_cleared'
+    | 'platform_mail_not_kept'
+    | 'project_disabled'
+    | 'project_not_enabled_in_time'
+    | 'campaign_cancelled'
+    | null
+  reply?: {
+    code: number | null
+    enhancedCode: string | null
+    /** On one line, at most 401 characters */
+    text: string | null
+  } | null
+  senderVerified?: boolean
+  since?: string | null
+  /** The receiving system, as `pillarbox queue sites` names it */
+  site?: string
+  /** Why its site took no mail, while it was not tried */
+  siteError?: string | null
+  /** What put the address on the suppression list */
+  source?: string | null
+  suppressedSince?: string | null
+  suppression?: 'HARD_BOUNCE' | 'COMPLAINT' | 'MANUAL' | 'STRIKES' | null
+  /** The words of the workflow's author */
+  text?: string | null
+  until?: string | null
+} | null
 
 export type WorkflowPage = {
   data: Array<ListedWorkflow>
@@ -4517,6 +4695,8 @@ export type WorkflowExecution = {
   /** Of a FAILED one, the failed step */
   currentStepId: string | null
   exitReason: string | null
+  reasonCode: ReasonCode
+  reasonData: ReasonData
   context: Record<string, unknown> | null
   /** The event that started it */
   sourceEventId: string | null
@@ -4571,6 +4751,8 @@ export type WorkflowExecutionDetail = {
   /** Of a FAILED one, the failed step */
   currentStepId: string | null
   exitReason: string | null
+  reasonCode: ReasonCode
+  reasonData: ReasonData
   context: Record<string, unknown> | null
   /** The event that started it */
   sourceEventId: string | null
@@ -4621,6 +4803,8 @@ export type WorkflowStepExecution = {
   input: Record<string, unknown> | null
   output: Record<string, unknown> | null
   error: string | null
+  reasonCode: ReasonCode
+  reasonData: ReasonData
   startedAt: string
   completedAt: string | null
   createdAt: string
@@ -4706,8 +4890,10 @@ export type EmailSummary = {
   projectId: string
   createdAt: string
   updatedAt: string
-  /** Where the email stands and why, in words */
+  /** Where the email stands and why, in words; reasonCode and reasonData say the same */
   reason: string
+  reasonCode: ReasonCode
+  reasonData: ReasonData
 }
 
 export type Email = {
@@ -4785,8 +4971,10 @@ export type Email = {
    * parts left out; and what a signed message goes without. Unknown names of the request come first
    */
   warnings: Array<string>
-  /** Where the email stands and why, in words */
+  /** Where the email stands and why, in words; reasonCode and reasonData say the same */
   reason: string
+  reasonCode: ReasonCode
+  reasonData: ReasonData
   nextAttemptAt: string | null
   giveUpAt: string
   heldAt: string | null
@@ -5763,7 +5951,8 @@ export type ApiRequest = {
 }
 
 export type Config = {
-  environment: 'sandbox' | 'direct' | 'relay'
+  /** Without a session it is shown once the server is set up */
+  environment?: 'sandbox' | 'direct' | 'relay'
   urls: {
     api: string
     dashboard: string
@@ -5809,6 +5998,25 @@ export type Config = {
   aws: {
     sesRegion: string | null
     mailFromSubdomain: string
+  }
+  setup: {
+    /** Whether no user may log in, so that `POST /setup` makes the first */
+    needed: boolean
+  }
+  /** To sessions only, as the two below */
+  version?: string
+  /** The name of the server in SMTP */
+  hostname?: string
+  limits?: {
+    /** Of a CSV file */
+    importBytes: number
+    /** Ids that one bulk request may name */
+    bulkIds: number
+    /** Addresses of one test */
+    testAddresses: number
+    /** Of an image */
+    uploadBytes: number
+    csvColumns: number
   }
 }
 

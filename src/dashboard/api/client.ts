@@ -18,6 +18,8 @@ export type Input<K extends Key> = {
   body?: Operations[K]['body']
   headers?: Record<string, string>
   signal?: AbortSignal
+  /** A 401 is an answer here: nothing waits for a log-in. */
+  isProbe?: boolean
 }
 
 export class ApiFailure extends Error {
@@ -53,6 +55,7 @@ type Hooks = {
   untilSignedIn(): Promise<void>
   onVersion(version: string): void
   onReachable(isReachable: boolean): void
+  onResetting(): void
 }
 
 const TIMEOUT_MS = 30_000
@@ -69,11 +72,12 @@ export function configureClient(wanted: Hooks): void {
 
 /** @throws ApiFailure; the reason of `signal` if it was aborted */
 export async function call<K extends Key>(key: K, input: Input<K> = {}): Promise<Answer<K>> {
-  return withSession(key, async () => {
+  return withSession(key, input, async () => {
     const { response, text } = await exchange(key, input)
     const value = parse(text, response)
-    if (response.ok) return value as Answer<K>
-    throw toFailure(value, response)
+    // The checks of the server answer 503 while one has failed, and are an answer all the same.
+    if (response.ok || isChecks(value)) return value as Answer<K>
+    throw failed(value, response)
   })
 }
 
@@ -82,21 +86,26 @@ export async function call<K extends Key>(key: K, input: Input<K> = {}): Promise
  * @throws as `call`
  */
 export async function callText<K extends Key>(key: K, input: Input<K> = {}): Promise<string> {
-  return withSession(key, async () => {
+  return withSession(key, input, async () => {
     const { response, text } = await exchange(key, input)
     if (response.ok) return text
-    throw toFailure(parse(text, response), response)
+    throw failed(parse(text, response), response)
   })
 }
 
 /** Repeats what met the end of the session, once there is one again. */
-async function withSession<Result>(key: Key, send: () => Promise<Result>): Promise<Result> {
+async function withSession<K extends Key, Result>(
+  key: K,
+  input: Input<K>,
+  send: () => Promise<Result>,
+): Promise<Result> {
+  const isOpen = input.isProbe === true || OPEN_PATHS.test(pathOf(key))
   for (;;) {
     try {
       return await send()
     } catch (error) {
       const isOver = error instanceof ApiFailure && error.status === 401
-      if (!isOver || OPEN_PATHS.test(pathOf(key)) || hooks === undefined) throw error
+      if (!isOver || isOpen || hooks === undefined) throw error
       await hooks.untilSignedIn()
     }
   }
@@ -171,6 +180,16 @@ function parse(text: string, { status, headers }: Response): unknown {
     // Told below.
   }
   throw new ApiFailure('NOT_JSON', `The answer with status ${status} is no JSON.`, { status })
+}
+
+function isChecks(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && 'checks' in value && !('error' in value)
+}
+
+function failed(value: unknown, response: Response): ApiFailure {
+  const failure = toFailure(value, response)
+  if (failure.details.state === 'resetting') hooks?.onResetting()
+  return failure
 }
 
 function toFailure(value: unknown, { status, headers }: Response): ApiFailure {

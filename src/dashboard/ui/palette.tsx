@@ -2,13 +2,14 @@
  * The palette: one field, one ranked list. Pages and actions are found here, things by the server. The list is
  * a listbox that the field commands (WAI-ARIA, combobox with a list).
  */
-import { useLocation } from 'preact-iso/router'
+
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { useLocation } from 'preact-iso/router'
 import { type Answer, base } from '../api/client.ts'
-import { project, projects, signOut } from '../api/session.ts'
 import { useCall } from '../api/queries.ts'
+import { project, projects, signOut } from '../api/session.ts'
 import { isSearchable, type PaletteEntry, rankEntries, withRecent } from '../logic/palette.ts'
-import { t, type TextKey } from '../text/text.ts'
+import { type TextKey, t } from '../text/text.ts'
 import { DENSITIES, setDensity, setTheme, THEMES } from './appearance.ts'
 import { Dialog } from './dialog.tsx'
 import { link, outer } from './link.ts'
@@ -26,7 +27,7 @@ export default function Palette({ onClose }: { onClose(): void }) {
   const { route } = useLocation()
   const [text, setText] = useState('')
   const [chosen, setChosen] = useState(0)
-  const list = useRef<HTMLUListElement>(null)
+  const list = useRef<HTMLDivElement>(null)
   const wanted = useDelayed(text.trim(), SEARCH_DELAY_MS)
   const search = useCall(
     'GET /search',
@@ -77,10 +78,10 @@ export default function Palette({ onClose }: { onClose(): void }) {
         onInput={({ currentTarget }) => setText(currentTarget.value)}
         onKeyDown={onKeyDown}
       />
-      <ul id="palette-list" ref={list} role="listbox" aria-label={t('shell.search')}>
+      <div id="palette-list" ref={list} role="listbox" aria-label={t('shell.search')}>
         {shown.map((entry, at) => (
           // biome-ignore lint/a11y/useKeyWithClickEvents: the field takes the keys of the list.
-          <li
+          <div
             key={entry.id}
             id={`palette-${at}`}
             role="option"
@@ -91,9 +92,9 @@ export default function Palette({ onClose }: { onClose(): void }) {
           >
             <span class="grow cut">{entry.title}</span>
             <span class="muted">{entry.detail}</span>
-          </li>
+          </div>
         ))}
-      </ul>
+      </div>
       <p class="small muted" role="status">
         {isLooking && shown.length === 0
           ? t('palette.looking')
@@ -128,17 +129,24 @@ function listEntries(route: (url: string) => void): Entry[] {
         action(`project/${id}`, t('palette.switch', { name }), () => route(`${base}/app/${id}`)),
       ),
     ...THEMES.map((name) =>
-      action(`theme/${name}`, t('palette.theme', { name: t(`theme.${name}`) }), () => setTheme(name)),
+      action(`theme/${name}`, t('palette.theme', { name: t(`theme.${name}`) }), () =>
+        setTheme(name),
+      ),
     ),
     ...DENSITIES.map((name) =>
-      action(`density/${name}`, t('palette.density', { name: t(`density.${name}`) }), () => setDensity(name)),
+      action(`density/${name}`, t('palette.density', { name: t(`density.${name}`) }), () =>
+        setDensity(name),
+      ),
     ),
     action('sign-out', t('shell.signOut'), () => void signOut()),
   ]
 }
 
 /** The screen of a thing; undefined for a kind that has none. A contact leads to the mail to its address. */
-function toEntry({ kind, id, title, detail }: Hit, route: (url: string) => void): Entry | undefined {
+function toEntry(
+  { kind, id, title, detail }: Hit,
+  route: (url: string) => void,
+): Entry | undefined {
   const url = {
     email: link(`/emails/${id}`),
     contact: link(`/emails?search=${encodeURIComponent(title)}`),

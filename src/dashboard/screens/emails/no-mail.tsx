@@ -1,19 +1,15 @@
 /** A project without mail: how the first one is sent, with the real address of this server. */
 import { config } from '../../api/session.ts'
+import { writeSnippet } from '../../logic/snippets.ts'
 import { t } from '../../text/text.ts'
 import { Copy } from '../../ui/copy.tsx'
 import { Empty } from '../../ui/state.tsx'
 
 export function NoMail() {
-  const api = config.value?.urls.api ?? location.origin
-  const sender = config.value?.environment === 'sandbox' ? 'hello@example.test' : 'you@your-domain'
-  const command = [
-    `curl ${api}/v1/send \\`,
-    `  -H "Authorization: Bearer $PILLARBOX_KEY" \\`,
-    `  -H "Content-Type: application/json" \\`,
-    `  -d '{"to": "you@example.net", "from": "${sender}",`,
-    `       "subject": "Hello", "body": "<p>It works.</p>"}'`,
-  ].join('\n')
+  const url = (config.value?.urls.api ?? location.origin).replace(/\/$/, '')
+  const from = config.value?.environment === 'sandbox' ? 'hello@example.test' : 'you@your-domain'
+  const mail = { from, to: 'you@example.net', subject: 'Hello', body: '<p>It works.</p>' }
+  const command = writeSnippet('curl', { url, submission: undefined }, mail) ?? ''
   return (
     <Empty title={t('emails.empty')}>
       <p class="muted">{t('emails.empty.text')}</p>
