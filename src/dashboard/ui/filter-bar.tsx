@@ -1,6 +1,6 @@
 /** The filters above a list: a search field, and a chip for each field that opens its choices. */
 import type { ComponentChildren } from 'preact'
-import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { t } from '../text/text.ts'
 import { Icon } from './icon.tsx'
 import { useKeys } from './keys.ts'
@@ -75,6 +75,14 @@ export function Chip({ label, shown, class: className = '', children }: ChipProp
   const button = useRef<HTMLButtonElement>(null)
   const popover = useRef<HTMLDivElement>(null)
   const [isOpen, setOpen] = useState(false)
+  useLayoutEffect(() => {
+    const { current: element } = popover
+    if (!isOpen || element === null) return
+    // What it shows may still load, and make it wider.
+    const observer = new ResizeObserver(() => place(button.current, element))
+    observer.observe(element)
+    return () => observer.disconnect()
+  }, [isOpen])
   const close = () => {
     popover.current?.hidePopover()
     button.current?.focus()
@@ -98,10 +106,7 @@ export function Chip({ label, shown, class: className = '', children }: ChipProp
         popover="auto"
         role="dialog"
         aria-label={label}
-        onToggle={({ newState }) => {
-          setOpen(newState === 'open')
-          if (newState === 'open') place(button.current, popover.current)
-        }}
+        onToggle={({ newState }) => setOpen(newState === 'open')}
       >
         {isOpen && children(close)}
       </div>
@@ -110,8 +115,8 @@ export function Chip({ label, shown, class: className = '', children }: ChipProp
 }
 
 /** Below the chip, and inside of the page. */
-function place(button: HTMLElement | null, popover: HTMLElement | null): void {
-  if (button === null || popover === null) return
+function place(button: HTMLElement | null, popover: HTMLElement): void {
+  if (button === null) return
   const { left, bottom } = button.getBoundingClientRect()
   const most = document.documentElement.clientWidth - popover.offsetWidth - 8
   popover.style.left = `${Math.max(8, Math.min(left, most)) + window.scrollX}px`
@@ -124,12 +129,14 @@ type ChoiceChipProps = {
   chosen: readonly string[]
   isMany?: boolean
   class?: string
-  onChange(chosen: readonly string[]): void
+  /** Called for a value that is added and for one that is taken away. */
+  onChoose(value: string): void
+  onClear(): void
 }
 
 /** A chip with a menu: of one choice, or of several. */
 export function ChoiceChip(props: ChoiceChipProps) {
-  const { label, choices, chosen, isMany = false, onChange, class: className = '' } = props
+  const { label, choices, chosen, isMany = false, class: className = '' } = props
   const named = choices.filter(({ value }) => chosen.includes(value)).map(({ label: name }) => name)
   return (
     <Chip label={label} shown={summary(named, chosen)} class={className}>
@@ -138,16 +145,14 @@ export function ChoiceChip(props: ChoiceChipProps) {
           <Menu
             {...{ label, choices, chosen, isMany }}
             onChoose={(value) => {
-              const isChosen = chosen.includes(value)
-              const others = isMany ? chosen.filter((one) => one !== value) : []
-              onChange(isChosen ? others : [...others, value])
+              props.onChoose(value)
               if (!isMany) close()
             }}
           />
           <ClearButton
             isShown={chosen.length > 0}
             onClear={() => {
-              onChange([])
+              props.onClear()
               close()
             }}
           />

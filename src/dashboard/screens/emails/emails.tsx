@@ -1,7 +1,7 @@
 /** All mail of the project, newest first, with the reason for where each email is. */
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import { useLocation } from 'preact-iso/router'
-import { EMAIL_FIELDS, type EmailFilter, emailQuery } from '../../logic/email-filter.ts'
+import { EMAIL_FIELDS, emailQuery, type ListFilter, NO_FILTER } from '../../logic/email-filter.ts'
 import { isUnfiltered, readState, writeState } from '../../logic/url-state.ts'
 import { t } from '../../text/text.ts'
 import { SearchField } from '../../ui/filter-bar.tsx'
@@ -11,7 +11,7 @@ import { Failed, Loading, NoMatch } from '../../ui/state.tsx'
 import { Table } from '../../ui/table.tsx'
 import { place, Time } from '../../ui/time.tsx'
 import { emailColumns } from './columns.tsx'
-import { Filters, NO_FILTER } from './filters.tsx'
+import { Filters } from './filters.tsx'
 import { NoMail } from './no-mail.tsx'
 import { useEmails } from './use-emails.ts'
 
@@ -27,8 +27,8 @@ export default function Emails() {
   const { rows, added } = list
   const [isOpening, setOpening] = useState(false)
 
-  const change = (part: Partial<EmailFilter>) => {
-    const next = { ...filter, ...part } as EmailFilter
+  const change = (part: Partial<ListFilter>) => {
+    const next = { ...filter, ...part } as ListFilter
     route(`${path}${writeState(EMAIL_FIELDS, next)}`, true)
   }
   useEffect(() => {
@@ -71,7 +71,7 @@ export default function Emails() {
 
 type RowsProps = {
   list: ReturnType<typeof useEmails>
-  filter: EmailFilter
+  filter: ListFilter
   onClear(): void
 }
 
