@@ -9,6 +9,7 @@ import { type App, startApp } from '../app.ts'
 import { createCounters } from '../base/counters.ts'
 import { createLog, type Log } from '../base/log.ts'
 import { quoteWord } from '../config/shell-word.ts'
+import { SANDBOX_SENDER } from '../features/tenancy/accounts/projects/sandbox-project.ts'
 import { listAllWarnings } from './config.ts'
 import type { CommandContext, Result } from './engine/command.ts'
 import { asFileOwner } from './engine/file-owner.ts'
@@ -149,7 +150,7 @@ function curlLine(sandbox: Sandbox, url: string): string {
       : '"Authorization: Bearer $PILLARBOX_KEY"'
   const message = JSON.stringify({
     to: 'you@example.net',
-    from: `hello@${sandbox.domain}`,
+    from: SANDBOX_SENDER.address,
     subject: 'Hello',
     body: '<p>It works.</p>',
   })

@@ -47,6 +47,9 @@ export const MAX_DESCRIPTION_LENGTH = 500
 /** Addresses that one request may look up, suppress, or add to a segment. */
 export const MAX_ADDRESSES_PER_REQUEST = 500
 
+/** Addresses that one test of a campaign, a template or a text goes to. */
+export const MAX_TEST_ADDRESSES = 10
+
 /** Contacts or templates that one request may name by id. */
 export const MAX_IDS_PER_REQUEST = 1_000
 

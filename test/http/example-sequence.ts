@@ -187,6 +187,7 @@ const WRITTEN: readonly ExampleStep[] = [
     ],
     prepare: makeCampaign,
   },
+  { name: 'POST /emails/test', effects: ['contents', 'emails', 'usage_months'] },
   { name: 'POST /campaigns/:id/send', effects: ['campaigns', 'events'], prepare: makeCampaign },
   {
     name: 'POST /campaigns/:id/pause',
