@@ -2,6 +2,7 @@
 import sea from 'node:sea'
 import type { App } from '../app.ts'
 import { quoteWord } from '../config/shell-word.ts'
+import { SANDBOX_SENDER } from '../features/tenancy/accounts/projects/sandbox-project.ts'
 import type { CommandContext } from './engine/command.ts'
 import { formatFields } from './engine/text.ts'
 
@@ -75,7 +76,7 @@ function curlLine(sandbox: Sandbox, url: string): string {
       : '"Authorization: Bearer $PILLARBOX_KEY"'
   const message = JSON.stringify({
     to: 'you@example.net',
-    from: `hello@${sandbox.domain}`,
+    from: SANDBOX_SENDER.address,
     subject: 'Hello',
     body: '<p>It works.</p>',
   })

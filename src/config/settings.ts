@@ -320,7 +320,7 @@ const settings = {
   'accounts.tests_to_members_only': setting(
     kind.boolean,
     false,
-    'Whether tests of campaigns may go to members of the project only.',
+    'Whether tests of campaigns, templates and texts may go to members of the project only.',
   ),
 
   'limits.api_requests_per_minute': setting(

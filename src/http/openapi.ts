@@ -3,6 +3,7 @@
  * for it.
  */
 import { z } from 'zod'
+import { ERROR_CODES } from '../base/errors.ts'
 import { MAX_IDEMPOTENCY_KEY_LENGTH } from '../features/ground/requests/idempotency.ts'
 import { ruleOf } from '../features/tenancy/accounts/callers/caller.ts'
 import { fieldWarnings } from '../records/fields.ts'
@@ -39,6 +40,7 @@ export async function describeApi(routes: readonly Route[], server: Server): Pro
   for (const [name, scheme] of Object.entries(SECURITY_SCHEMES)) {
     registry.registerComponent('securitySchemes', name, scheme)
   }
+  registry.registerComponent('schemas', 'ErrorCode', { type: 'string', enum: [...ERROR_CODES] })
   registry.registerComponent('schemas', 'Error', ERROR_SCHEMA)
   registry.registerComponent('schemas', 'PublicApiError', PUBLIC_API_ERROR_SCHEMA)
   for (const route of routes.filter(({ isHidden }) => !isHidden)) {
@@ -268,7 +270,7 @@ const ERROR_SCHEMA = {
       type: 'object' as const,
       required: ['code', 'message', 'statusCode', 'requestId'],
       properties: {
-        code: { type: 'string' as const, examples: ['VALIDATION_ERROR'] },
+        code: { $ref: '#/components/schemas/ErrorCode' },
         message: { type: 'string' as const },
         statusCode: { type: 'integer' as const },
         requestId: { type: 'string' as const },

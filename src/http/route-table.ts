@@ -1,7 +1,8 @@
 /**
  * Every route of the server: method, path, callers, operation. The server, `/openapi.json` and the
  * tests read this table, so a new route is a new line here. Where paths overlap, the first matching
- * line is taken.
+ * line is taken. A word that a path has in the place of an `:id` is no id, with any method:
+ * `GET /emails/test` is 405.
  */
 import type {
   KeyCaller,
@@ -49,8 +50,10 @@ import * as contactFields from './routes/contacts/fields.ts'
 import * as imports from './routes/contacts/import.ts'
 import * as publicContacts from './routes/contacts/public.ts'
 import * as contactVerify from './routes/contacts/verify.ts'
+import * as dashboard from './routes/dashboard.ts'
 import * as docs from './routes/docs.ts'
 import * as domains from './routes/domains.ts'
+import { test as sendEmailTest } from './routes/email-test.ts'
 import * as emails from './routes/emails.ts'
 import * as erasure from './routes/erasure.ts'
 import * as events from './routes/events.ts'
@@ -66,6 +69,7 @@ import * as ownProjects from './routes/projects/own-projects.ts'
 import * as projects from './routes/projects/projects.ts'
 import { render } from './routes/render.ts'
 import * as requests from './routes/requests.ts'
+import { search } from './routes/search.ts'
 import * as security from './routes/security.ts'
 import * as segments from './routes/segments.ts'
 import { send } from './routes/send.ts'
@@ -188,6 +192,7 @@ export const ROUTES: readonly RouteRow[] = [
   ['POST', '/render', 'member', render],
 
   ['GET', '/emails', 'member', emails.list],
+  ['POST', '/emails/test', 'member', sendEmailTest],
   ['GET', '/emails/:id', 'member', emails.show],
   ['GET', '/emails/:id/raw', 'member', emails.showRaw],
   ['POST', '/emails/:id/cancel', 'member', emails.cancel],
@@ -293,10 +298,12 @@ export const ROUTES: readonly RouteRow[] = [
   ['GET', '/auth/oauth-config', 'anyone', oauth.showConfig],
   ['GET', '/oauth/:provider/outbound', 'anyone', oauth.begin],
   ['GET', '/oauth/:provider/callback', 'anyone', oauth.finish],
-  ['GET', '/app', 'anyone', app.showHome],
-  ['GET', '/app/login', 'anyone', app.showLogin],
+  ['GET', '/app', 'anyone', dashboard.showApp],
+  ['GET', '/app/assets/:file{.+}', 'anyone', dashboard.showAsset],
+  ['GET', '/app/frame', 'anyone', dashboard.showFrame],
+  ['GET', '/app/frame-images', 'anyone', dashboard.showFrameWithImages],
   ['POST', '/app/logout', 'anyone', app.logOut],
-  ['GET', '/app/:page{.+}', 'anyone', app.showUnknown],
+  ['GET', '/app/:page{.+}', 'anyone', dashboard.showApp],
 
   // Users.
   ['GET', '/users/@me', 'session', self.show],
@@ -356,7 +363,8 @@ export const ROUTES: readonly RouteRow[] = [
   ['GET', '/uploads/:name', 'anyone', uploads.serve],
   ['DELETE', '/uploads/:name', 'member', uploads.remove],
 
-  // Requests and configuration.
+  // Search, requests and configuration.
+  ['GET', '/search', 'member', search],
   ['GET', '/requests', 'member', requests.list],
   ['GET', '/config', 'anyone', instance.showConfig],
 

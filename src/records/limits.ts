@@ -22,6 +22,9 @@ export const MAX_ADDRESS_CURSOR_LENGTH = 2_000
 /** Characters of a text to search for. */
 export const MAX_SEARCH_LENGTH = 255
 
+/** Records that a search over all kinds returns. */
+export const MAX_SEARCH_RESULTS = 20
+
 /** Characters of the name of a project, template or segment. */
 export const MAX_NAME_LENGTH = 100
 
@@ -37,11 +40,11 @@ export const MAX_DESCRIPTION_LENGTH = 500
 /** Addresses that one request may look up, suppress, or add to a segment. */
 export const MAX_ADDRESSES_PER_REQUEST = 500
 
+/** Addresses that one test of a campaign, a template or a text goes to. */
+export const MAX_TEST_ADDRESSES = 10
+
 /** Contacts or templates that one request may name by id. */
 export const MAX_IDS_PER_REQUEST = 1_000
-
-/** Addresses that one test of an email may go to. */
-export const MAX_TEST_ADDRESSES = 10
 
 /** Bytes of a CSV file that is imported. */
 export const MAX_IMPORT_BYTES = 5 * 1024 * 1024

@@ -93,6 +93,19 @@ export const PAUSE_REASONS = [
 
 export const ROLES = ['OWNER', 'ADMIN', 'MEMBER'] as const
 
+/** The kinds of records that a search of a project finds. */
+export const SEARCH_KINDS = [
+  'contact',
+  'email',
+  'campaign',
+  'template',
+  'segment',
+  'workflow',
+  'domain',
+  'request',
+  'execution',
+] as const
+
 export const SEGMENT_TYPES = ['DYNAMIC', 'STATIC'] as const
 
 /**

@@ -79,6 +79,7 @@ const WRITTEN: readonly ExampleStep[] = [
   { name: 'GET /contacts' },
   { name: 'POST /contacts/query' },
   { name: 'POST /contacts/lookup' },
+  { name: 'GET /search' },
   { name: 'GET /contacts/fields' },
   { name: 'GET /contacts/fields/:field/values' },
   { name: 'GET /contacts/export' },
@@ -187,6 +188,7 @@ const WRITTEN: readonly ExampleStep[] = [
     ],
     prepare: makeCampaign,
   },
+  { name: 'POST /emails/test', effects: ['contents', 'emails', 'usage_months'] },
   { name: 'POST /campaigns/:id/send', effects: ['campaigns', 'events'], prepare: makeCampaign },
   {
     name: 'POST /campaigns/:id/pause',

@@ -157,6 +157,7 @@ function isLeaving({ route, params }: Exchange, caller: Caller): boolean {
 
 function underReset(): AppError {
   return new AppError('CONFLICT', 'The project is being reset.', {
+    details: { resource: 'project', state: 'resetting' },
     suggestion: 'Try again when GET /users/@me/projects/:id/reset says that it is done.',
   })
 }

@@ -3,12 +3,12 @@
  * counters, and a line in the request log.
  */
 
-import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AppError, FieldWarning } from '../../base/errors.ts'
 import type { Core } from '../../core/core.ts'
 import type { RequestLog } from '../../features/ground/requests/log.ts'
 import type { RateLimiter } from '../../features/ground/requests/rate-limit.ts'
+import { newRequestId } from '../../features/ground/requests/request-id.ts'
 import {
   type Caller,
   callerName,
@@ -106,7 +106,7 @@ const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/
  */
 function requestIdOf(incoming: IncomingMessage): string {
   const given = incoming.headers['x-request-id']
-  return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID()
+  return typeof given === 'string' && REQUEST_ID.test(given) ? given : newRequestId()
 }
 
 /** Returns the state of an exchange at its start. */

@@ -56,9 +56,11 @@ const SHORT: Readonly<Record<string, string>> = {
   'POST /webhooks/endpoints': 'the events of one endpoint',
   'POST /webhooks/endpoints/:id/rotate-secret': 'the events of one endpoint',
   'POST /campaigns/:id/test': 'the emails of one request',
+  'POST /emails/test': 'the emails of one request',
   'POST /v1/send': 'the emails of one request',
   'POST /v1/track': 'twenty warnings',
   'POST /events/track': 'twenty warnings',
+  'GET /search': 'twenty results',
   'POST /v1/verify': 'the reasons for one address',
   'POST /users/@me/totp/confirm': 'ten codes',
 }

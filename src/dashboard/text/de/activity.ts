@@ -1,0 +1,2 @@
+/** Texts of the feed of activity. */
+export const activity = {} as const

@@ -1,0 +1,2 @@
+/** Texts of the overview and the first mail. */
+export const overview = {} as const
