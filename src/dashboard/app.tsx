@@ -7,6 +7,7 @@ import { LocationProvider, Route, Router, useLocation, useRoute } from 'preact-i
 import { base } from './api/client.ts'
 import {
   config,
+  isUnverified,
   lastProject,
   path,
   project,
@@ -15,6 +16,7 @@ import {
   startFailure,
   user,
 } from './api/session.ts'
+import { Leave } from './ui/leave.tsx'
 import { outer } from './ui/link.ts'
 import { Shell } from './ui/shell.tsx'
 import { Failed, Loading, NotFound } from './ui/state.tsx'
@@ -28,6 +30,7 @@ const Account = lazy(() => import('./screens/me/account.tsx'))
 const Login = lazy(() => import('./screens/login/login.tsx'))
 const SignUp = lazy(() => import('./screens/signup/sign-up.tsx'))
 const Forgot = lazy(() => import('./screens/forgot/forgot.tsx'))
+const Unverified = lazy(() => import('./screens/signup/unverified.tsx'))
 const SetUp = lazy(() => import('./screens/setup/set-up.tsx'))
 const NewProject = lazy(() => import('./screens/projects/new-project.tsx'))
 
@@ -72,6 +75,12 @@ function Screens() {
       </Suspense>
     )
   if (user.value === undefined) return <Leave to={signInAddress(location.url)} />
+  if (isUnverified.value)
+    return (
+      <Suspense>
+        <Unverified />
+      </Suspense>
+    )
   return (
     <Shell>
       <Suspense>
@@ -114,13 +123,6 @@ function Home() {
 
 function NotFoundScreen() {
   return <NotFound />
-}
-
-/** Replaces the address, so that going back does not lead here again. */
-function Leave({ to }: { to: string }) {
-  const { route } = useLocation()
-  useEffect(() => route(to, true), [to])
-  return null
 }
 
 /** The sign-in leads back to where the person was going. */

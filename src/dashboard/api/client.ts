@@ -18,6 +18,8 @@ export type Input<K extends Key> = {
   body?: Operations[K]['body']
   headers?: Record<string, string>
   signal?: AbortSignal
+  /** A 401 is an answer here: nothing waits for a log-in. */
+  isProbe?: boolean
 }
 
 export class ApiFailure extends Error {
@@ -70,12 +72,13 @@ export function configureClient(wanted: Hooks): void {
 
 /** @throws ApiFailure; the reason of `signal` if it was aborted */
 export async function call<K extends Key>(key: K, input: Input<K> = {}): Promise<Answer<K>> {
+  const isOpen = input.isProbe === true || OPEN_PATHS.test(pathOf(key))
   for (;;) {
     try {
       return await callOnce(key, input)
     } catch (error) {
       const isOver = error instanceof ApiFailure && error.status === 401
-      if (!isOver || OPEN_PATHS.test(pathOf(key)) || hooks === undefined) throw error
+      if (!isOver || isOpen || hooks === undefined) throw error
       await hooks.untilSignedIn()
     }
   }
@@ -114,7 +117,8 @@ async function callOnce<K extends Key>(key: K, input: Input<K>): Promise<Answer<
   const version = response.headers.get('X-Pillarbox-Version')
   if (version !== null) hooks?.onVersion(version)
   const value = parse(text, response)
-  if (response.ok) return value as Answer<K>
+  // The checks of the server answer 503 while one has failed, and are an answer all the same.
+  if (response.ok || isChecks(value)) return value as Answer<K>
   const failure = toFailure(value, response)
   if (failure.details.state === 'resetting') hooks?.onResetting()
   throw failure
@@ -151,6 +155,10 @@ function parse(text: string, { status, headers }: Response): unknown {
     // Told below.
   }
   throw new ApiFailure('NOT_JSON', `The answer with status ${status} is no JSON.`, { status })
+}
+
+function isChecks(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && 'checks' in value && !('error' in value)
 }
 
 function toFailure(value: unknown, { status, headers }: Response): ApiFailure {

@@ -4,11 +4,14 @@ import { account } from './de/account.ts'
 import { activity } from './de/activity.ts'
 import { door } from './de/door.ts'
 import { emails } from './de/emails.ts'
+import { form } from './de/form.ts'
 import { overview } from './de/overview.ts'
 import { palette } from './de/palette.ts'
+import { setup } from './de/setup.ts'
 import { shell } from './de/shell.ts'
 import type { en } from './en.ts'
 
 export const de: Record<keyof typeof en, string | Forms> = {
-  ...{ ...shell, ...palette, ...door, ...overview, ...emails, ...activity, ...account },
+  ...{ ...shell, ...palette, ...door, ...form, ...setup, ...overview, ...emails, ...activity },
+  ...account,
 }

@@ -3,14 +3,18 @@ import { account } from './en/account.ts'
 import { activity } from './en/activity.ts'
 import { door } from './en/door.ts'
 import { emails } from './en/emails.ts'
+import { form } from './en/form.ts'
 import { overview } from './en/overview.ts'
 import { palette } from './en/palette.ts'
+import { setup } from './en/setup.ts'
 import { shell } from './en/shell.ts'
 
 export const en = {
   ...shell,
   ...palette,
   ...door,
+  ...form,
+  ...setup,
   ...overview,
   ...emails,
   ...activity,

@@ -11,6 +11,7 @@ import {
   isOutdated,
   isResetting,
   isSignedOut,
+  lastProject,
   project,
   projects,
   signOut,
@@ -20,7 +21,7 @@ import { t } from '../text/text.ts'
 import { Dialog } from './dialog.tsx'
 import { Icon, Mark } from './icon.tsx'
 import { useKeys } from './keys.ts'
-import { link, outer } from './link.ts'
+import { hostName, link, outer } from './link.ts'
 import { isCurrent, NAV_ITEMS, NAVIGATION, type NavItem } from './nav.ts'
 import { Resetting } from './resetting.tsx'
 import { Suspense } from './suspense.tsx'
@@ -180,12 +181,8 @@ function Switcher() {
       <summary class="switch" title={t('shell.switch')}>
         <Mark />
         <span class="grow">
-          <b class="cut">{project.value?.name ?? 'Pillarbox'}</b>
-          <small>
-            {isSandbox
-              ? t('shell.sandbox')
-              : new URL(config.value?.urls.api ?? location.href).hostname}
-          </small>
+          <b class="cut">{(project.value ?? lastProject())?.name ?? 'Pillarbox'}</b>
+          <small>{isSandbox ? t('shell.sandbox') : hostName()}</small>
         </span>
         <Icon name="down" />
       </summary>

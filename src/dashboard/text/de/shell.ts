@@ -47,7 +47,7 @@ export const shell = {
   'failed.TIMEOUT': 'Der Server hat 30 Sekunden lang nicht geantwortet.',
   'failed.NOT_JSON':
     'Etwas zwischen dieser Seite und dem Server hat an seiner Stelle geantwortet, zum Beispiel ein Proxy.',
-  'failed.RATE_LIMITED': 'Zu viele Anfragen. Der Server bittet um Geduld.',
+  'failed.RATE_LIMIT_EXCEEDED': 'Zu viele Anfragen. Der Server bittet um Geduld.',
   'failed.EXTERNAL_SERVICE_ERROR': 'Der Server ist ausgelastet. Die Seite fragt von selbst erneut.',
   'failed.INTERNAL_SERVER_ERROR':
     'Der Server hat einen Fehler. Sein Protokoll nennt den Grund unter der Nummer dieser Anfrage.',

@@ -48,7 +48,7 @@ export const shell = {
   'failed.TIMEOUT': 'The server did not answer in 30 seconds.',
   'failed.NOT_JSON':
     'Something between this page and the server answered in its place, for example a proxy.',
-  'failed.RATE_LIMITED': 'Too many requests. The server asks to wait.',
+  'failed.RATE_LIMIT_EXCEEDED': 'Too many requests. The server asks to wait.',
   'failed.EXTERNAL_SERVICE_ERROR': 'The server is busy. The page asks again by itself.',
   'failed.INTERNAL_SERVER_ERROR':
     'The server failed. Its log has the reason under the id of this request.',
