@@ -2,7 +2,7 @@
 import type { Operations } from '../../client/types.d.ts'
 import { endOfDay, startOfDay } from './days.ts'
 import type { EmailState } from './email-state.ts'
-import { toggled, type UrlState } from './url-state.ts'
+import type { UrlState } from './url-state.ts'
 
 export type EmailQuery = Operations['GET /emails']['query']
 
@@ -74,12 +74,13 @@ export function chosenStates({ status, state }: Pick<ListFilter, 'status' | 'sta
 }
 
 /**
- * The filter with this state added or removed. Mail cannot both wait and have ended, so a state of one kind takes
- * those of the other kind away.
+ * The filter with these states chosen. Mail cannot both wait and have ended, so a state of one kind that is added
+ * takes those of the other kind away.
  */
-export function withState(filter: ListFilter, state: FilterState) {
-  const own = chosenStates(filter).filter((one) => one in QUEUE === state in QUEUE)
-  const chosen = toggled(own, state)
+export function withStates(filter: ListFilter, wanted: readonly string[]) {
+  const before: readonly string[] = chosenStates(filter)
+  const added = wanted.find((one) => !before.includes(one))
+  const chosen = wanted.filter((one) => added === undefined || one in QUEUE === added in QUEUE)
   return {
     state: Object.entries(QUEUE).flatMap(([one, name]) => (chosen.includes(one) ? [name] : [])),
     status: Object.entries(STATUSES).flatMap(([one, name]) => (chosen.includes(one) ? [name] : [])),

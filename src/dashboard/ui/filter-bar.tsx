@@ -1,6 +1,7 @@
 /** The filters above a list: a search field, and a chip for each field that opens its choices. */
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { toggled } from '../logic/url-state.ts'
 import { t } from '../text/text.ts'
 import { Icon } from './icon.tsx'
 import { useKeys } from './keys.ts'
@@ -129,14 +130,12 @@ type ChoiceChipProps = {
   chosen: readonly string[]
   isMany?: boolean
   class?: string
-  /** Called for a value that is added and for one that is taken away. */
-  onChoose(value: string): void
-  onClear(): void
+  onChange(chosen: readonly string[]): void
 }
 
 /** A chip with a menu: of one choice, or of several. */
 export function ChoiceChip(props: ChoiceChipProps) {
-  const { label, choices, chosen, isMany = false, class: className = '' } = props
+  const { label, choices, chosen, isMany = false, onChange, class: className = '' } = props
   const named = choices.filter(({ value }) => chosen.includes(value)).map(({ label: name }) => name)
   return (
     <Chip label={label} shown={summary(named, chosen)} class={className}>
@@ -145,14 +144,15 @@ export function ChoiceChip(props: ChoiceChipProps) {
           <Menu
             {...{ label, choices, chosen, isMany }}
             onChoose={(value) => {
-              props.onChoose(value)
+              const others = isMany ? chosen : []
+              onChange(chosen.includes(value) && !isMany ? [] : toggled(others, value))
               if (!isMany) close()
             }}
           />
           <ClearButton
             isShown={chosen.length > 0}
             onClear={() => {
-              props.onClear()
+              onChange([])
               close()
             }}
           />

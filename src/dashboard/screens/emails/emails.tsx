@@ -3,7 +3,7 @@ import { useEffect, useMemo, useState } from 'preact/hooks'
 import { useLocation } from 'preact-iso/router'
 import { EMAIL_FIELDS, emailQuery, type ListFilter, NO_FILTER } from '../../logic/email-filter.ts'
 import { isUnfiltered, readState, writeState } from '../../logic/url-state.ts'
-import { t } from '../../text/text.ts'
+import { locale, t } from '../../text/text.ts'
 import { SearchField } from '../../ui/filter-bar.tsx'
 import { link } from '../../ui/link.ts'
 import { Page } from '../../ui/page.tsx'
@@ -76,7 +76,7 @@ type RowsProps = {
 }
 
 function Rows({ list, filter, onClear }: RowsProps) {
-  const columns = useMemo(emailColumns, [t])
+  const columns = useMemo(emailColumns, [locale()])
   const { rows, error, isReady, isDimmed } = list
   if (rows.length === 0 && error !== null) {
     return (

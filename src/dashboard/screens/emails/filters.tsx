@@ -4,11 +4,10 @@ import { useCall } from '../../api/queries.ts'
 import {
   chosenStates,
   FILTER_STATES,
-  type FilterState,
   type ListFilter,
   RANGES,
   SOURCES,
-  withState,
+  withStates,
 } from '../../logic/email-filter.ts'
 import { t } from '../../text/text.ts'
 import { Chip, ChoiceChip, ClearButton } from '../../ui/filter-bar.tsx'
@@ -26,15 +25,13 @@ export function Filters({ filter, onChange }: FiltersProps) {
         choices={FILTER_STATES.map((value) => ({ value, label: t(`email.${value}`) }))}
         chosen={chosenStates(filter)}
         isMany
-        onChoose={(value) => onChange(withState(filter, value as FilterState))}
-        onClear={() => onChange({ state: [], status: [] })}
+        onChange={(chosen) => onChange(withStates(filter, chosen))}
       />
       <ChoiceChip
         label={t('emails.source')}
         choices={SOURCES.map((value) => ({ value, label: t(`emails.source.${value}`) }))}
         chosen={filter.source === '' ? [] : [filter.source]}
-        onChoose={(value) => onChange({ source: value === filter.source ? '' : value })}
-        onClear={() => onChange({ source: '' })}
+        onChange={([source = '']) => onChange({ source })}
       />
       <CampaignChip filter={filter} onChange={onChange} />
       <DomainChip filter={filter} onChange={onChange} />
