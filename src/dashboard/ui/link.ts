@@ -1,6 +1,6 @@
 /** Addresses of screens. */
 import { base } from '../api/client.ts'
-import { lastProject, project } from '../api/session.ts'
+import { config, lastProject, project } from '../api/session.ts'
 
 /**
  * `/emails` -> the address of that screen in the project that is shown, or else in the one that was shown last; `/`
