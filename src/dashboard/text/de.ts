@@ -7,11 +7,12 @@ import { emails } from './de/emails.ts'
 import { form } from './de/form.ts'
 import { overview } from './de/overview.ts'
 import { palette } from './de/palette.ts'
+import { reasons } from './de/reasons.ts'
 import { setup } from './de/setup.ts'
 import { shell } from './de/shell.ts'
 import type { en } from './en.ts'
 
 export const de: Record<keyof typeof en, string | Forms> = {
-  ...{ ...shell, ...palette, ...door, ...form, ...setup, ...overview, ...emails, ...activity },
-  ...account,
+  ...{ ...shell, ...palette, ...door, ...form, ...setup, ...overview, ...emails, ...reasons },
+  ...{ ...activity, ...account },
 }

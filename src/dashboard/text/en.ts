@@ -6,6 +6,7 @@ import { emails } from './en/emails.ts'
 import { form } from './en/form.ts'
 import { overview } from './en/overview.ts'
 import { palette } from './en/palette.ts'
+import { reasons } from './en/reasons.ts'
 import { setup } from './en/setup.ts'
 import { shell } from './en/shell.ts'
 
@@ -17,6 +18,7 @@ export const en = {
   ...setup,
   ...overview,
   ...emails,
+  ...reasons,
   ...activity,
   ...account,
 } as const
