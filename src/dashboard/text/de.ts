@@ -4,6 +4,7 @@ import { account } from './de/account.ts'
 import { activity } from './de/activity.ts'
 import { door } from './de/door.ts'
 import { emails } from './de/emails.ts'
+import { first } from './de/first.ts'
 import { form } from './de/form.ts'
 import { overview } from './de/overview.ts'
 import { palette } from './de/palette.ts'
@@ -13,5 +14,5 @@ import type { en } from './en.ts'
 
 export const de: Record<keyof typeof en, string | Forms> = {
   ...{ ...shell, ...palette, ...door, ...form, ...setup, ...overview, ...emails, ...activity },
-  ...account,
+  ...{ ...first, ...account },
 }

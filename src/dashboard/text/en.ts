@@ -3,6 +3,7 @@ import { account } from './en/account.ts'
 import { activity } from './en/activity.ts'
 import { door } from './en/door.ts'
 import { emails } from './en/emails.ts'
+import { first } from './en/first.ts'
 import { form } from './en/form.ts'
 import { overview } from './en/overview.ts'
 import { palette } from './en/palette.ts'
@@ -16,6 +17,7 @@ export const en = {
   ...form,
   ...setup,
   ...overview,
+  ...first,
   ...emails,
   ...activity,
   ...account,

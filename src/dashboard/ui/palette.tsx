@@ -14,6 +14,7 @@ import { DENSITIES, setDensity, setTheme, THEMES } from './appearance.ts'
 import { Dialog } from './dialog.tsx'
 import { link, outer } from './link.ts'
 import { NAV_ITEMS } from './nav.ts'
+import { showOnboarding } from './onboarding.ts'
 import { useDelayed } from './use-delayed.ts'
 
 type Entry = PaletteEntry & { run(): void }
@@ -121,6 +122,7 @@ function listEntries(route: (url: string) => void): Entry[] {
     ...(project.value === undefined
       ? []
       : NAV_ITEMS.map(({ screen, label }) => page(`page${screen}`, label, link(screen)))),
+    ...(project.value === undefined ? [] : [firstSteps(project.value.id, route)]),
     page('account', 'shell.account', outer('/me')),
     page('new-project', 'palette.newProject', outer('/projects/new')),
     ...projects.value
@@ -140,6 +142,16 @@ function listEntries(route: (url: string) => void): Entry[] {
     ),
     action('sign-out', t('shell.signOut'), () => void signOut()),
   ]
+}
+
+function firstSteps(projectId: string, route: (url: string) => void): Entry {
+  return {
+    ...{ id: 'first-steps', title: t('palette.first'), detail: t('palette.action') },
+    run: () => {
+      showOnboarding(projectId)
+      route(link('/'))
+    },
+  }
 }
 
 /** The screen of a thing; undefined for a kind that has none. A contact leads to the mail to its address. */

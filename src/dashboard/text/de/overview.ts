@@ -166,5 +166,4 @@ export const overview = {
   'project.name': 'Name',
   'project.hint': 'Für die Mitglieder und im Umschalter sichtbar.',
   'project.create': 'Projekt anlegen',
-  'project.empty': 'Ein Name fehlt.',
 } as const

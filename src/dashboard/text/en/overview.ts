@@ -161,5 +161,4 @@ export const overview = {
   'project.name': 'Name',
   'project.hint': 'Shown to the members, and in the switcher.',
   'project.create': 'Create the project',
-  'project.empty': 'A name is needed.',
 } as const
