@@ -29,6 +29,7 @@ export default function Palette({ onClose }: { onClose(): void }) {
   const [text, setText] = useState('')
   const [chosen, setChosen] = useState(0)
   const list = useRef<HTMLDivElement>(null)
+  const field = useRef<HTMLInputElement>(null)
   const wanted = useDelayed(text.trim(), SEARCH_DELAY_MS)
   const search = useCall(
     'GET /search',
@@ -42,6 +43,8 @@ export default function Palette({ onClose }: { onClose(): void }) {
   const shown = [...things, ...own]
   const current = Math.min(chosen, Math.max(0, shown.length - 1))
 
+  // The dialog gives the focus to its closing button, which stands before the field.
+  useEffect(() => field.current?.focus(), [])
   useEffect(() => setChosen(0), [text])
   useEffect(() => {
     list.current?.querySelector('[aria-selected=true]')?.scrollIntoView({ block: 'nearest' })
@@ -64,6 +67,7 @@ export default function Palette({ onClose }: { onClose(): void }) {
   return (
     <Dialog title={t('shell.search')} onClose={onClose} class="palette">
       <input
+        ref={field}
         class="input"
         type="text"
         role="combobox"
