@@ -12,7 +12,7 @@ import {
   summarize,
 } from '../logic/chart.ts'
 import { locale, t } from '../text/text.ts'
-import { axisLabel, Bars, Lines, type Mark } from './chart-marks.tsx'
+import { axisLabel, Bars, type ChartPlaces, Lines } from './chart-marks.tsx'
 import { ChartTable } from './chart-table.tsx'
 
 /** `tone`: the classes of the style sheet, 1 to 4. */
@@ -110,7 +110,7 @@ function Picture({ kind, series, points, caption }: PictureProps) {
 }
 
 type PointsProps = Pick<ChartProps, 'points' | 'series'> & {
-  mark: Mark
+  mark: ChartPlaces
   box: ChartBox
   active: number | undefined
   onActive(index: number | undefined): void

@@ -4,13 +4,17 @@ import { firstOutcome, markedAt } from '../../logic/onboarding.ts'
 import { t } from '../../text/text.ts'
 import { link } from '../../ui/link.ts'
 import { Stamp } from '../../ui/stamp.tsx'
+import { Failed } from '../../ui/state.tsx'
 import { Status, type Tone } from '../../ui/status.tsx'
 
 export type FirstEmail = Answer<'GET /emails'>['data'][number]
 
 const TONES: Readonly<Record<string, Tone>> = { waiting: 'live', arrived: 'good', failed: 'bad' }
 
-export function FirstMailBox({ email }: { email: FirstEmail | undefined }) {
+type FirstMailBoxProps = { email: FirstEmail | undefined; error: unknown; onRetry(): void }
+
+export function FirstMailBox({ email, error, onRetry }: FirstMailBoxProps) {
+  if (email === undefined && error !== null) return <Failed error={error} onRetry={onRetry} />
   return (
     <div class="empty mailbox" role="status">
       {email === undefined ? (

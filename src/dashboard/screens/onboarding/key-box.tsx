@@ -1,12 +1,26 @@
 /** Two new keys to copy. */
+import { useEffect, useRef } from 'preact/hooks'
 import { t } from '../../text/text.ts'
 import { Copy } from '../../ui/copy.tsx'
 import type { NewKeyPair } from '../../ui/fresh-keys.ts'
 
-export function KeyBox({ keys, onKept }: { keys: NewKeyPair; onKept(): void }) {
+type KeyBoxProps = {
+  keys: NewKeyPair
+  /** Takes the focus when it appears, because what had it is gone. */
+  takesFocus?: boolean
+  onKept(): void
+}
+
+export function KeyBox({ keys, takesFocus = false, onKept }: KeyBoxProps) {
+  const element = useRef<HTMLParagraphElement>(null)
+  useEffect(() => {
+    if (takesFocus) element.current?.focus()
+  }, [])
   return (
     <div class="stack grow">
-      <p>{t('first.newKey.once')}</p>
+      <p ref={element} tabIndex={-1}>
+        {t('first.newKey.once')}
+      </p>
       {(['secret', 'public'] as const).map((kind) => (
         <div key={kind}>
           <p class="small strong">{t(`first.newKey.${kind}`)}</p>

@@ -44,7 +44,7 @@ export function NewKeys({ onClose }: { onClose(): void }) {
           </p>
         </FormBox>
       ) : (
-        <KeyBox keys={keys} onKept={onClose} />
+        <KeyBox keys={keys} takesFocus onKept={onClose} />
       )}
     </Dialog>
   )

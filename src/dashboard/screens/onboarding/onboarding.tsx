@@ -32,7 +32,7 @@ export default function Onboarding() {
   )
   const sender = firstSender(domains.data ?? [])
   useEffect(() => setVerifying(sender === undefined), [sender])
-  const { email, refetch } = useNewestEmail(since, sender !== undefined)
+  const { email, error, refetch } = useNewestEmail(since, sender !== undefined)
   const looksAgain = () => {
     setSince(Date.now())
     void refetch()
@@ -111,7 +111,7 @@ export default function Onboarding() {
             </Panel>
           </section>
           <aside class="aside">
-            <FirstMailBox email={email} />
+            <FirstMailBox email={email} error={error} onRetry={looksAgain} />
           </aside>
         </div>
       </div>
@@ -122,7 +122,11 @@ export default function Onboarding() {
 /** The newest email of the project: looked for every second at first, and seldom once it has ended its way. */
 function useNewestEmail(since: number, isEnabled: boolean) {
   const [poll, setPoll] = useState(lookDelay(0))
-  const { data, refetch } = useCall('GET /emails', { query: { limit: 1 } }, { poll, isEnabled })
+  const { data, error, refetch } = useCall(
+    'GET /emails',
+    { query: { limit: 1 } },
+    { poll, isEnabled },
+  )
   const email: FirstEmail | undefined = data?.data[0]
   const isOver = email !== undefined && firstOutcome(email) !== 'waiting'
   useEffect(() => {
@@ -135,5 +139,5 @@ function useNewestEmail(since: number, isEnabled: boolean) {
     const timer = setTimeout(() => setPoll(lookDelay(QUICK_FOR_MS)), left)
     return () => clearTimeout(timer)
   }, [since, isOver])
-  return { email, refetch }
+  return { email, error, refetch }
 }

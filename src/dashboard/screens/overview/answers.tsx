@@ -19,7 +19,8 @@ const SHOWN = 4
 
 type LoadedAnswer = MailAnswer & { isLoading: boolean }
 
-export function useHeading({ troubles, calm, isLoading }: LoadedAnswer): string {
+/** The heading of the page; the name of the page while it is not known. */
+export function headingText({ troubles, calm, isLoading }: LoadedAnswer): string {
   const [worst] = troubles
   if (worst !== undefined) {
     const trouble = headingOf(worst)
@@ -91,10 +92,10 @@ function Explained({ trouble }: { trouble: Trouble }) {
       return <>{t('answer.cap_near.text', { usage: trouble.usage, limit: trouble.limit })}</>
     case 'bounces_critical':
     case 'bounces_warning':
-      return <Way text="answer.bounces.text" way="answer.bounces.way" status="BOUNCED" />
+      return <Way text="answer.bounces.text" way="answer.bounces.way" state="bounced" />
     case 'complaints_critical':
     case 'complaints_warning':
-      return <Way text="answer.complaints.text" way="answer.complaints.way" status="COMPLAINED" />
+      return <Way text="answer.complaints.text" way="answer.complaints.way" state="complained" />
     case 'domain_unverified':
       return <>{t('answer.domain_unverified.text')}</>
     default:
@@ -111,13 +112,13 @@ function Explained({ trouble }: { trouble: Trouble }) {
 type WayProps = {
   text: 'answer.bounces.text' | 'answer.complaints.text'
   way: 'answer.bounces.way' | 'answer.complaints.way'
-  status: string
+  state: string
 }
 
-function Way({ text, way, status }: WayProps) {
+function Way({ text, way, state }: WayProps) {
   return (
     <>
-      {t(text)} <a href={link(emailsPath({ status }))}>{t(way)}</a>
+      {t(text)} <a href={link(emailsPath({ state }))}>{t(way)}</a>
     </>
   )
 }

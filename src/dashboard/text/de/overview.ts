@@ -9,6 +9,11 @@ export const overview = {
   'answer.disabled': 'Nichts wird gesendet: das Projekt ist gesperrt',
   'answer.disabled.text':
     'Wer den Server betreibt, hat es gesperrt ({reason}) und kann es wieder freigeben. Wartende Mail bleibt erhalten.',
+  'disabled.PAYMENT_FAILED': 'eine Zahlung schlug fehl',
+  'disabled.EMAIL_REPUTATION': 'zu viele Rückläufer oder Beschwerden',
+  'disabled.PHISHING_DETECTED': 'die Mail sah nach Phishing aus',
+  'disabled.CARD_VERIFICATION_FAILED': 'die Karte ließ sich nicht prüfen',
+  'disabled.MANUAL': 'von Hand',
   'answer.checks_failed': {
     one: 'Der Server besteht eine Prüfung nicht',
     other: 'Der Server besteht {count} Prüfungen nicht',

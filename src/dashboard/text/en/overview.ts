@@ -9,6 +9,11 @@ export const overview = {
   'answer.disabled': 'Nothing is sent: the project is disabled',
   'answer.disabled.text':
     'Whoever runs the server disabled it ({reason}) and can enable it again. Waiting mail stays.',
+  'disabled.PAYMENT_FAILED': 'a payment failed',
+  'disabled.EMAIL_REPUTATION': 'too many bounces or complaints',
+  'disabled.PHISHING_DETECTED': 'its mail looked like phishing',
+  'disabled.CARD_VERIFICATION_FAILED': 'the card could not be verified',
+  'disabled.MANUAL': 'by hand',
   'answer.checks_failed': {
     one: 'The server fails a check',
     other: 'The server fails {count} checks',
