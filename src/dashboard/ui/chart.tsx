@@ -50,7 +50,10 @@ export default function Chart({ kind, caption, series, points, pointHead }: Char
             <span key={key}>
               <svg class="chart swatch" viewBox="0 0 10 10" aria-hidden="true">
                 {kind === 'bars' ? (
-                  <rect class={`b${tone}`} width="10" height="10" rx="2" />
+                  <>
+                    <rect class={`b${tone}`} width="10" height="10" rx="2" />
+                    {tone !== 1 && <path class="hatch" d="M-1 5 5 -1M-1 11 11 -1M5 11 11 5" />}
+                  </>
                 ) : (
                   <path class={`l${tone}`} d="M0 5H10" />
                 )}

@@ -3,55 +3,37 @@
  * notices mail that a program sends, and asks nothing about the person.
  */
 import { useEffect, useState } from 'preact/hooks'
-import { base } from '../../api/client.ts'
 import { useCall } from '../../api/queries.ts'
-import { config, project, user } from '../../api/session.ts'
+import { config, project } from '../../api/session.ts'
 import { firstOutcome, firstSender, lookDelay, QUICK_FOR_MS } from '../../logic/onboarding.ts'
 import { t } from '../../text/text.ts'
-import { link } from '../../ui/link.ts'
 import { putStepsAway } from '../../ui/onboarding.ts'
 import { Page } from '../../ui/page.tsx'
 import { Panel } from '../../ui/panel.tsx'
 import { DomainStep } from './domain-step.tsx'
-import { type FirstEmail, FirstMailBox, Outcome } from './first-mail.tsx'
+import { type FirstEmail, FirstMailBox } from './first-mail.tsx'
 import { SendStep } from './send-step.tsx'
+import { ReadStep, RealStep, SenderStep, SignedInStep } from './steps.tsx'
 
 const DOMAIN_MS = 10_000
 /** After the mail has ended its way. */
 const RESTING_MS = 15_000
 
 export default function Onboarding() {
-  const { id = '', role = 'MEMBER' } = project.value ?? {}
-  const mode = config.value?.environment ?? 'direct'
+  const { id = '' } = project.value ?? {}
   const [since, setSince] = useState(() => Date.now())
-  const [isVerifying, setVerifying] = useState(true)
-  const domains = useCall(
-    'GET /domains/project/{projectId}',
-    { params: { projectId: id } },
-    { poll: isVerifying ? DOMAIN_MS : undefined },
-  )
-  const sender = firstSender(domains.data ?? [])
-  useEffect(() => setVerifying(sender === undefined), [sender])
+  const { sender, domains } = useSender(id)
   const { email, error, refetch } = useNewestEmail(since, sender !== undefined)
-  const looksAgain = () => {
+  const isDone = email !== undefined && firstOutcome(email) === 'arrived'
+  const lookAgain = () => {
     setSince(Date.now())
     void refetch()
   }
-  const done = email !== undefined && firstOutcome(email) === 'arrived'
   return (
     <Page
       title={t('first.title')}
-      text={t(`first.${mode}`)}
-      actions={
-        <button
-          class="btn"
-          type="button"
-          title={t('first.away.hint')}
-          onClick={() => putStepsAway(id)}
-        >
-          {t('first.away')}
-        </button>
-      }
+      text={t(`first.${config.value?.environment ?? 'direct'}`)}
+      actions={<AwayButton projectId={id} />}
     >
       <div class="body">
         <div class="cols">
@@ -59,64 +41,48 @@ export default function Onboarding() {
             <Panel query={domains} rows={6}>
               {() => (
                 <ol class="line">
-                  <li class="good">
-                    <p class="row between">
-                      <b>{t(`first.signedIn.${role as 'OWNER' | 'ADMIN' | 'MEMBER'}`)}</b>
-                      <span class="small muted">{user.value?.email}</span>
-                    </p>
-                  </li>
-                  {sender === undefined ? (
-                    <DomainStep />
-                  ) : (
-                    <li class="good">
-                      <p class="row between">
-                        <b>{t('first.sender', { address: sender })}</b>
-                        <span class="small muted">
-                          {t(mode === 'sandbox' ? 'first.sender.sandbox' : 'first.sender.verified')}
-                        </span>
-                      </p>
-                    </li>
-                  )}
-                  <SendStep sender={sender} isDone={done} onSent={looksAgain} />
-                  <li class={done ? 'good' : ''}>
-                    <p class={done ? '' : 'muted'}>
-                      {email === undefined ? (
-                        <b>{t('first.read')}</b>
-                      ) : (
-                        <a href={link(`/emails/${email.id}`)}>
-                          <b>{t('first.read')}</b>
-                        </a>
-                      )}
-                      , {t('first.read.text')}
-                    </p>
-                    {email !== undefined && (
-                      <p>
-                        <Outcome email={email} />
-                      </p>
-                    )}
-                  </li>
-                  <li class={done ? 'next' : ''}>
-                    <p class="muted">
-                      <b>{t('first.real')}</b>{' '}
-                      {t(mode === 'sandbox' ? 'first.real.sandbox' : 'first.real.direct')}{' '}
-                      <a
-                        href={`${base}/docs/guide/${mode === 'sandbox' ? 'production' : 'contacts'}`}
-                      >
-                        {t('first.real.link')}
-                      </a>
-                    </p>
-                  </li>
+                  <SignedInStep />
+                  {sender === undefined ? <DomainStep /> : <SenderStep sender={sender} />}
+                  <SendStep sender={sender} isDone={isDone} onSent={lookAgain} />
+                  <ReadStep email={email} isDone={isDone} />
+                  <RealStep isNext={isDone} />
                 </ol>
               )}
             </Panel>
           </section>
           <aside class="aside">
-            <FirstMailBox email={email} error={error} onRetry={looksAgain} />
+            <FirstMailBox email={email} error={error} onRetry={lookAgain} />
           </aside>
         </div>
       </div>
     </Page>
   )
+}
+
+function AwayButton({ projectId }: { projectId: string }) {
+  return (
+    <button
+      class="btn"
+      type="button"
+      title={t('first.away.hint')}
+      onClick={() => putStepsAway(projectId)}
+    >
+      {t('first.away')}
+    </button>
+  )
+}
+
+/** The sender of the first mail; looked for until there is one. */
+function useSender(projectId: string) {
+  const [isLooking, setLooking] = useState(true)
+  const domains = useCall(
+    'GET /domains/project/{projectId}',
+    { params: { projectId } },
+    { poll: isLooking ? DOMAIN_MS : undefined },
+  )
+  const sender = firstSender(domains.data ?? [])
+  useEffect(() => setLooking(sender === undefined), [sender])
+  return { sender, domains }
 }
 
 /** The newest email of the project: looked for every second at first, and seldom once it has ended its way. */

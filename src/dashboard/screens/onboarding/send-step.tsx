@@ -73,12 +73,14 @@ function Sending({ sender, onSent }: { sender: string; onSent(): void }) {
           class="btn quiet"
           type="button"
           disabled={!hasRole('ADMIN')}
-          title={hasRole('ADMIN') ? undefined : t('role.needed', { role: t('role.ADMIN') })}
           onClick={() => setAsking(true)}
         >
           <Icon name="key" />
           {t('first.newKey')}
         </button>
+        {!hasRole('ADMIN') && (
+          <span class="xs muted">{t('role.needed', { role: t('role.ADMIN') })}</span>
+        )}
       </p>
       <p class="xs muted">{t('first.key', { key: project.value?.secret ?? '' })}</p>
       <FormBox form={form} class="send-here">
