@@ -55,7 +55,10 @@ export const overview = {
     one: '{count} Mail wartet nach „{reply}“.',
     other: '{count} Mails warten nach „{reply}“.',
   },
-  'answer.again': 'Sie werden von selbst erneut versucht; nichts geht verloren.',
+  'answer.again': {
+    one: 'Sie wird von selbst erneut versucht und geht nicht verloren.',
+    other: 'Sie werden von selbst erneut versucht; nichts geht verloren.',
+  },
   'answer.until': 'Die Bremse gilt bis {time}; nichts geht verloren.',
   'answer.held.text': 'Wer den Server betreibt, hält sie zurück und kann sie freigeben.',
   'answer.one': 'Eine davon lesen',

@@ -55,7 +55,10 @@ export const overview = {
     one: '{count} email waits after “{reply}”.',
     other: '{count} emails wait after “{reply}”.',
   },
-  'answer.again': 'They are tried again by themselves; nothing is lost.',
+  'answer.again': {
+    one: 'It is tried again by itself and not lost.',
+    other: 'They are tried again by themselves; nothing is lost.',
+  },
   'answer.until': 'The limit holds until {time}; nothing is lost.',
   'answer.held.text': 'Whoever runs the server holds it, and can release it.',
   'answer.one': 'Read one of them',
