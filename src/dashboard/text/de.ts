@@ -8,11 +8,12 @@ import { first } from './de/first.ts'
 import { form } from './de/form.ts'
 import { overview } from './de/overview.ts'
 import { palette } from './de/palette.ts'
+import { reasons } from './de/reasons.ts'
 import { setup } from './de/setup.ts'
 import { shell } from './de/shell.ts'
 import type { en } from './en.ts'
 
 export const de: Record<keyof typeof en, string | Forms> = {
-  ...{ ...shell, ...palette, ...door, ...form, ...setup, ...overview, ...emails, ...activity },
-  ...{ ...first, ...account },
+  ...{ ...shell, ...palette, ...door, ...form, ...setup, ...overview, ...first, ...emails },
+  ...{ ...reasons, ...activity, ...account },
 }

@@ -7,6 +7,7 @@ import { first } from './en/first.ts'
 import { form } from './en/form.ts'
 import { overview } from './en/overview.ts'
 import { palette } from './en/palette.ts'
+import { reasons } from './en/reasons.ts'
 import { setup } from './en/setup.ts'
 import { shell } from './en/shell.ts'
 
@@ -19,6 +20,7 @@ export const en = {
   ...overview,
   ...first,
   ...emails,
+  ...reasons,
   ...activity,
   ...account,
 } as const

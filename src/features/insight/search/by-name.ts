@@ -47,7 +47,7 @@ export async function searchNames(
   ])
   const own = domains
     .filter(({ title }) => title.includes(wanted) || displayDomain(title).includes(wanted))
-    .map((row): NamedRow => ({ ...row, kind: 'domain', title: displayDomain(row.title) }))
+    .map((row): NamedRow => ({ kind: 'domain', ...row, title: displayDomain(row.title) }))
   return [...named, ...own.slice(0, MAX_NAMED)].map((row) => ({
     rank: rankOf(comparable(row.title), wanted),
     result: { ...row, workflowId: null },
