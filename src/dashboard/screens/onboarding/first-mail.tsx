@@ -1,11 +1,12 @@
 /** The first mail: its postmark, what became of it, and the way to its story. */
 import type { Answer } from '../../api/client.ts'
 import { firstOutcome, markedAt } from '../../logic/onboarding.ts'
+import type { Tone } from '../../logic/tone.ts'
 import { t } from '../../text/text.ts'
 import { link } from '../../ui/link.ts'
 import { Stamp } from '../../ui/stamp.tsx'
 import { Failed } from '../../ui/state.tsx'
-import { Status, type Tone } from '../../ui/status.tsx'
+import { Status } from '../../ui/status.tsx'
 
 export type FirstEmail = Answer<'GET /emails'>['data'][number]
 
