@@ -19,7 +19,8 @@ const entry = (type: string, metadata: object = {}): ActivityEntry => ({
 
 describe('an entry of the feed', () => {
   it('has a word for every type of the server', () => {
-    for (const type of [...ACTIVITY_TYPES, ...UNLISTED_EVENTS]) assert.ok(`type.${type}` in en, type)
+    for (const type of [...ACTIVITY_TYPES, ...UNLISTED_EVENTS])
+      assert.ok(`type.${type}` in en, type)
     for (const type of FILTER_TYPES) {
       assert.ok([...ACTIVITY_TYPES, ...UNLISTED_EVENTS].includes(type), type)
     }
@@ -34,9 +35,15 @@ describe('an entry of the feed', () => {
   })
 
   it('is about its subject, or about the name of what it is of', () => {
-    assert.equal(subjectOfEntry(entry('email.sent', { subject: 'Hello', campaignName: 'News' })), 'Hello')
+    assert.equal(
+      subjectOfEntry(entry('email.sent', { subject: 'Hello', campaignName: 'News' })),
+      'Hello',
+    )
     assert.equal(subjectOfEntry(entry('campaign.sent', { campaignName: 'News' })), 'News')
-    assert.equal(subjectOfEntry(entry('event.triggered', { subject: 'no', eventName: 'bought' })), 'bought')
+    assert.equal(
+      subjectOfEntry(entry('event.triggered', { subject: 'no', eventName: 'bought' })),
+      'bought',
+    )
     assert.equal(subjectOfEntry(entry('email.sent', { subject: 7 })), '')
   })
 
@@ -47,6 +54,9 @@ describe('an entry of the feed', () => {
 
   it('has facts without empty ones and without bodies', () => {
     const metadata = { subject: 'S', body: '<p>', a: null, b: '', c: 0, d: { x: 1 } }
-    assert.deepEqual(factsOfEntry(entry('email.sent', metadata)), [['c', '0'], ['d', '{\n "x": 1\n}']])
+    assert.deepEqual(factsOfEntry(entry('email.sent', metadata)), [
+      ['c', '0'],
+      ['d', '{\n "x": 1\n}'],
+    ])
   })
 })

@@ -62,6 +62,6 @@ test('24 hours end with the hour that runs', () => {
   assert.deepEqual(toRangeDays({ preset: '24h' }, NOW, BERLIN), { from: '2026-11-27', to: TODAY })
   assert.deepEqual(toEmailRange({ preset: '24h' }, NOW, BERLIN), { range: '24h' })
   assert.deepEqual(toEmailRange({ preset: '7d' }, NOW, BERLIN), {
-    ...{ from: '2026-11-22', until: TODAY },
+    ...{ from: '2026-11-22', to: TODAY },
   })
 })

@@ -1,8 +1,8 @@
 /** Addresses of the list of emails, with the names that its filter has in the address. */
 
 export type EmailLink = {
-  /** States of emails with commas. */
-  state?: string | undefined
+  /** Statuses of the API with commas. */
+  status?: string | undefined
   /** A mailbox provider, as analytics names it. */
   receiver?: string | undefined
   /** The domain of the recipients. */
@@ -11,7 +11,7 @@ export type EmailLink = {
   range?: string | undefined
   /** Days (YYYY-MM-DD) of the user's zone, both part of the range. */
   from?: string | undefined
-  until?: string | undefined
+  to?: string | undefined
 }
 
 /** `/emails` with the filter, below the project. */

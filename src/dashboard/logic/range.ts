@@ -54,8 +54,7 @@ export function toRangeQuery(range: ShownRange, now: Date, { timeZone }: Pick<Pl
 /** The range as the filter of the list of emails has it. */
 export function toEmailRange(range: ShownRange, now: Date, zone: Pick<Place, 'timeZone'>) {
   if (range.preset === '24h') return { range: range.preset }
-  const { from, to } = toRangeDays(range, now, zone)
-  return { from, until: to }
+  return toRangeDays(range, now, zone)
 }
 
 /** The first and the last day of the range; 24 hours touch two days. */

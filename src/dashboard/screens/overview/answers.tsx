@@ -92,10 +92,10 @@ function Explained({ trouble }: { trouble: Trouble }) {
       return <>{t('answer.cap_near.text', { usage: trouble.usage, limit: trouble.limit })}</>
     case 'bounces_critical':
     case 'bounces_warning':
-      return <Way text="answer.bounces.text" way="answer.bounces.way" state="bounced" />
+      return <Way text="answer.bounces.text" way="answer.bounces.way" status="BOUNCED" />
     case 'complaints_critical':
     case 'complaints_warning':
-      return <Way text="answer.complaints.text" way="answer.complaints.way" state="complained" />
+      return <Way text="answer.complaints.text" way="answer.complaints.way" status="COMPLAINED" />
     case 'domain_unverified':
       return <>{t('answer.domain_unverified.text')}</>
     default:
@@ -112,13 +112,13 @@ function Explained({ trouble }: { trouble: Trouble }) {
 type WayProps = {
   text: 'answer.bounces.text' | 'answer.complaints.text'
   way: 'answer.bounces.way' | 'answer.complaints.way'
-  state: string
+  status: string
 }
 
-function Way({ text, way, state }: WayProps) {
+function Way({ text, way, status }: WayProps) {
   return (
     <>
-      {t(text)} <a href={link(emailsPath({ state }))}>{t(way)}</a>
+      {t(text)} <a href={link(emailsPath({ status }))}>{t(way)}</a>
     </>
   )
 }

@@ -2,7 +2,7 @@
 import type { QueryObserverResult } from '@tanstack/query-core'
 import { useId } from 'preact/hooks'
 import { type EmailLink, emailsPath } from '../../logic/email-links.ts'
-import { compareFigures, FIGURE_STATES, type ShownFigure } from '../../logic/figures.ts'
+import { compareFigures, FIGURE_STATUSES, type ShownFigure } from '../../logic/figures.ts'
 import type { ShownRange } from '../../logic/range.ts'
 import { locale, t } from '../../text/text.ts'
 import { link } from '../../ui/link.ts'
@@ -52,7 +52,7 @@ function FigureBox({ figure, range, days, isComplete }: FigureBoxProps) {
         ) : (
           <a
             class="plain"
-            href={link(emailsPath({ state: FIGURE_STATES[name], ...days }))}
+            href={link(emailsPath({ status: FIGURE_STATUSES[name], ...days }))}
             aria-describedby={id}
           >
             {format(value, digits)}
