@@ -3,6 +3,7 @@ import { account } from './en/account.ts'
 import { activity } from './en/activity.ts'
 import { door } from './en/door.ts'
 import { emails } from './en/emails.ts'
+import { first } from './en/first.ts'
 import { form } from './en/form.ts'
 import { list } from './en/list.ts'
 import { overview } from './en/overview.ts'
@@ -20,6 +21,7 @@ export const en = {
   ...list,
   ...setup,
   ...overview,
+  ...first,
   ...emails,
   ...story,
   ...reasons,
