@@ -3283,6 +3283,26 @@ export interface Operations {
       warnings?: Array<FieldWarning>
     }
   }
+  /** Set the server up */
+  'POST /setup': {
+    params: Record<string, never>
+    query: Record<string, never>
+    body: {
+      /** What the link has behind `#` */
+      token: string
+      email: string
+      password: string
+      /** Without it, no project is made */
+      projectName?: string
+    }
+    answer: LoginResult & {
+      /**
+       * Fields of the request that had no effect, or not all, each with the name or the change that was
+       * probably meant; at most 20, absent without any
+       */
+      warnings?: Array<FieldWarning>
+    }
+  }
   /** Show with which providers people log in */
   'GET /auth/oauth-config': {
     params: Record<string, never>
@@ -5931,7 +5951,8 @@ export type ApiRequest = {
 }
 
 export type Config = {
-  environment: 'sandbox' | 'direct' | 'relay'
+  /** Without a session it is shown once the server is set up */
+  environment?: 'sandbox' | 'direct' | 'relay'
   urls: {
     api: string
     dashboard: string
@@ -5977,6 +5998,25 @@ export type Config = {
   aws: {
     sesRegion: string | null
     mailFromSubdomain: string
+  }
+  setup: {
+    /** Whether no user may log in, so that `POST /setup` makes the first */
+    needed: boolean
+  }
+  /** To sessions only, as the two below */
+  version?: string
+  /** The name of the server in SMTP */
+  hostname?: string
+  limits?: {
+    /** Of a CSV file */
+    importBytes: number
+    /** Ids that one bulk request may name */
+    bulkIds: number
+    /** Addresses of one test */
+    testAddresses: number
+    /** Of an image */
+    uploadBytes: number
+    csvColumns: number
   }
 }
 

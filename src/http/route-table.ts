@@ -73,6 +73,7 @@ import { search } from './routes/search.ts'
 import * as security from './routes/security.ts'
 import * as segments from './routes/segments.ts'
 import { send } from './routes/send.ts'
+import { setUp } from './routes/setup.ts'
 import * as sns from './routes/sns.ts'
 import * as suppressions from './routes/suppressions.ts'
 import * as templates from './routes/templates.ts'
@@ -289,6 +290,9 @@ export const ROUTES: readonly RouteRow[] = [
   ['POST', '/verify-email', 'anyone', accountPages.confirmEmail],
   ['GET', '/auth/reset-password', 'anyone', accountPages.showResetPassword],
   ['POST', '/reset-password', 'anyone', accountPages.savePassword],
+
+  // Authentication: the first user.
+  ['POST', '/setup', 'anyone', setUp],
 
   // Authentication: other providers.
   ['GET', '/auth/oauth-config', 'anyone', oauth.showConfig],

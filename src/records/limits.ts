@@ -46,6 +46,15 @@ export const MAX_TEST_ADDRESSES = 10
 /** Contacts or templates that one request may name by id. */
 export const MAX_IDS_PER_REQUEST = 1_000
 
+/** Bytes of a CSV file that is imported. */
+export const MAX_IMPORT_BYTES = 5 * 1024 * 1024
+
+/** Columns of such a file. */
+export const MAX_CSV_COLUMNS = 1_000
+
+/** Bytes of an image that is uploaded. */
+export const MAX_UPLOAD_BYTES = 10 * 1024 * 1024
+
 /** Contacts that one request may exclude from the contacts that its filter selects. */
 export const MAX_EXCLUDED_IDS = 10_000
 
@@ -66,6 +75,9 @@ export const MAX_CODE_LENGTH = 40
 
 /** Characters of the token of a mailed link. */
 export const LINK_TOKEN_LENGTH = 64
+
+/** Characters of a text that is taken as the token of a link to set the server up. */
+export const MAX_SETUP_TOKEN_LENGTH = 1_000
 
 /** Characters of the postal address in the footer of marketing mail. */
 export const MAX_POSTAL_ADDRESS_LENGTH = 250

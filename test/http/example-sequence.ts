@@ -34,10 +34,12 @@ import {
   manyEvents,
   OLD_MS,
   ofAda,
+  openSetup,
   operator,
   readCode,
   refuseRequest,
   removeCampaigns,
+  setupToken,
   sns,
   token,
   trustExampleTest,
@@ -383,9 +385,19 @@ const WRITTEN: readonly ExampleStep[] = [
   { name: 'GET /health/checks', headers: FROM_AFAR, cookie: operator },
 ]
 
-/** Without a line above. What shows a job runs after the job. */
+/** Ends all sessions of before, because their users may not log in any more. */
+const LAST: readonly ExampleStep[] = [
+  {
+    name: 'POST /setup',
+    effects: ['memberships', 'projects', 'sessions', 'setup_links', 'users'],
+    prepare: openSetup,
+    fields: () => ({ token: setupToken }),
+  },
+]
+
+/** Without a line above or below. What shows a job runs after the job. */
 function listUnwritten(): ExampleStep[] {
-  const written = new Set(WRITTEN.map(({ name }) => name))
+  const written = new Set([...WRITTEN, ...LAST].map(({ name }) => name))
   const left = ROUTES.map(([method, path]) => ({ method, path, name: `${method} ${path}` })).filter(
     ({ name }) => !written.has(name) && !OPEN_PAGES.includes(name),
   )
@@ -401,4 +413,5 @@ function listUnwritten(): ExampleStep[] {
 export const exampleSequence: readonly ExampleStep[] = [
   ...WRITTEN.map((step) => ({ ...(step.name.endsWith('/:jobId') && { prepare: work }), ...step })),
   ...listUnwritten(),
+  ...LAST,
 ]

@@ -1,10 +1,13 @@
 /** Addresses of screens. */
 import { base } from '../api/client.ts'
-import { config, project } from '../api/session.ts'
+import { config, lastProject, project } from '../api/session.ts'
 
-/** `/emails` -> the address of that screen in the project that is shown; `/` is the overview. */
+/**
+ * `/emails` -> the address of that screen in the project that is shown, or else in the one that was shown last; `/`
+ * is the overview.
+ */
 export function link(screen: string): string {
-  const id = project.value?.id
+  const id = (project.value ?? lastProject())?.id
   if (id === undefined) return `${base}/app`
   return `${base}/app/${id}${screen === '/' ? '' : screen}`
 }

@@ -11,6 +11,7 @@ import {
   isOutdated,
   isResetting,
   isSignedOut,
+  lastProject,
   project,
   projects,
   signOut,
@@ -180,7 +181,7 @@ function Switcher() {
       <summary class="switch" title={t('shell.switch')}>
         <Mark />
         <span class="grow">
-          <b class="cut">{project.value?.name ?? 'Pillarbox'}</b>
+          <b class="cut">{(project.value ?? lastProject())?.name ?? 'Pillarbox'}</b>
           <small>{isSandbox ? t('shell.sandbox') : hostName()}</small>
         </span>
         <Icon name="down" />
