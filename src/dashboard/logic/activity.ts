@@ -55,7 +55,9 @@ export function toneOfEntry({ type, metadata }: ActivityEntry): Tone {
 export function subjectOfEntry({ type, metadata }: ActivityEntry): string {
   const names = ['subject', 'campaignName', 'workflowName', 'name', 'eventName']
   const own = type === 'event.triggered' ? ['eventName'] : names
-  const found = own.map((name) => metadata[name]).find((one) => typeof one === 'string' && one !== '')
+  const found = own
+    .map((name) => metadata[name])
+    .find((one) => typeof one === 'string' && one !== '')
   return typeof found === 'string' ? found : ''
 }
 
@@ -70,6 +72,8 @@ export function factsOfEntry({ metadata }: ActivityEntry): (readonly [string, st
   const shownElsewhere = new Set(['subject', 'body', 'text', 'reason', 'reasonCode', 'reasonData'])
   return Object.entries(metadata).flatMap(([name, value]) => {
     if (shownElsewhere.has(name) || value === null || value === undefined || value === '') return []
-    return [[name, typeof value === 'object' ? JSON.stringify(value, null, 1) : String(value)] as const]
+    return [
+      [name, typeof value === 'object' ? JSON.stringify(value, null, 1) : String(value)] as const,
+    ]
   })
 }

@@ -50,7 +50,9 @@ export default function Activity() {
           choices={FILTER_TYPES.map((value) => ({ value, label: t(`type.${value}`) }))}
           chosen={filter.type}
           isMany
-          onChange={(chosen) => change({ type: FILTER_TYPES.filter((one) => chosen.includes(one)) })}
+          onChange={(chosen) =>
+            change({ type: FILTER_TYPES.filter((one) => chosen.includes(one)) })
+          }
         />
         {filter.contact !== '' && (
           <button class="chip on" type="button" onClick={() => change({ contact: '' })}>
@@ -72,7 +74,10 @@ export default function Activity() {
         }
       />
       {entry !== '' && list.isReady && (
-        <EntryDrawer entry={list.rows.find(({ id }) => id === entry)} onClose={() => change({ entry: '' })} />
+        <EntryDrawer
+          entry={list.rows.find(({ id }) => id === entry)}
+          onClose={() => change({ entry: '' })}
+        />
       )}
     </Page>
   )
@@ -106,4 +111,3 @@ function listColumns(openEntry: (id: string) => string): readonly Column<Entry>[
     },
   ]
 }
-

@@ -30,7 +30,11 @@ export function EntryDrawer({ entry, onClose }: DrawerProps) {
   const email = emailOfEntry(entry)
   const { reason } = entry.metadata
   return (
-    <Dialog title={visible(subjectOfEntry(entry)) || t('activity.unnamed')} onClose={onClose} class="drawer">
+    <Dialog
+      title={visible(subjectOfEntry(entry)) || t('activity.unnamed')}
+      onClose={onClose}
+      class="drawer"
+    >
       <dl class="facts">
         <dt>{t('activity.what')}</dt>
         <dd>
