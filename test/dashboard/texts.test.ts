@@ -18,7 +18,68 @@ const placesOf = (text: string | Forms) => {
   return [...new Set(formsOf(text).flatMap((one) => one.match(/\{\w+\}/g) ?? []))].sort()
 }
 
+/** `a/b.tsx` and `'../c.ts'` -> `c.ts`; both are paths below `src/dashboard`. */
+const resolve = (from: string, specifier: string) =>
+  path.posix.join(path.posix.dirname(from), specifier)
+const readFile = (file: string) => readFileSync(path.join(root, file), 'utf8')
+
+/** The files that a part loads before it runs, and itself. */
+function loadedBy(file: string, found = new Set<string>()): Set<string> {
+  if (found.has(file)) return found
+  found.add(file)
+  const statement = /^(?:import|export) (?!type\b)[^'(]*'(\.[^']+)'/gm
+  for (const [, specifier = ''] of readFile(file).matchAll(statement)) {
+    const other = resolve(file, specifier)
+    if (/\.tsx?$/.test(other)) loadedBy(other, found)
+  }
+  return found
+}
+
+/** The parts that are loaded on demand, each with the file that loads it. */
+const lazyParts = new Map(
+  globSync('**/*.{ts,tsx}', { cwd: root }).flatMap((name) => {
+    const file = name.replaceAll(path.sep, '/')
+    return [...readFile(file).matchAll(/import\('(\.[^']+)'\)/g)].map(
+      ([, specifier = '']) => [resolve(file, specifier), file] as const,
+    )
+  }),
+)
+
+/** The files of a part, of the frame, and of the part that loads it. */
+function filesWith(part: string): Set<string> {
+  const files = new Set([...loadedBy('app.tsx'), ...loadedBy(part)])
+  const loader = lazyParts.get(part) ?? ''
+  if (files.has(loader)) return files
+  const parents = [...lazyParts.keys()].filter((other) => loadedBy(other).has(loader))
+  for (const file of parents.flatMap((parent) => [...loadedBy(parent)])) files.add(file)
+  return files
+}
+
+/** Names of the server that resemble keys of texts stand here as data. */
+const NO_KEYS = ['logic/activity.ts']
+
 describe('the texts of the dashboard', () => {
+  it('come with the part of the dashboard that shows them', () => {
+    const areas = globSync('text/en/*.ts', { cwd: root }).map((file) =>
+      file.replaceAll(path.sep, '/'),
+    )
+    const missing = ['main.tsx', ...lazyParts.keys()]
+      .filter((part) => !part.startsWith('text/'))
+      .flatMap((part) => {
+        const files = [...filesWith(part)]
+        const isCode = (file: string) => !file.startsWith('text/') && !NO_KEYS.includes(file)
+        const used = files.filter(isCode).map(readFile).join('\n')
+        return areas
+          .filter((area) => !files.includes(area))
+          .flatMap((area) =>
+            [...readFile(area).matchAll(/^ {2}'([^']+)':/gm)].map(([, key = '']) => key),
+          )
+          .filter((key) => used.includes(`'${key}'`))
+          .map((key) => `${part} shows ${key}`)
+      })
+    assert.deepEqual(missing, [])
+  })
+
   it('are each used, by name or by a code', () => {
     // `t(`theme.${name}`)` and `codeText('failed', code)` use all texts with that beginning.
     const beginnings = [

@@ -5,8 +5,9 @@
  */
 import type { emails } from '../text/en/emails.ts'
 import type { reasons } from '../text/en/reasons.ts'
+import type { story } from '../text/en/story.ts'
 
-export type EmailText = keyof typeof emails | keyof typeof reasons
+export type EmailText = keyof typeof emails | keyof typeof reasons | keyof typeof story
 
 /**
  * What stands in the place of a text. `at`: an instant. `said`: words of another server. `plain`: a name or an

@@ -1,7 +1,7 @@
 /** A list with its states: rows, news above them, and what stands below; loading, empty, no match, failed. */
 import type { ComponentChildren } from 'preact'
 import { useMemo } from 'preact/hooks'
-import { t } from '../text/text.ts'
+import { t, tx } from '../text/text.ts'
 import { Failed, Loading, NoMatch } from './state.tsx'
 import { type Column, Table } from './table.tsx'
 import { Time } from './time.tsx'
@@ -65,7 +65,8 @@ function Rows<Item>(props: ListProps<Item>) {
       </div>
     )
   }
-  if (rows.length === 0) return isUnfiltered ? empty : <NoMatch filter={filterText} onClear={onClear} />
+  if (rows.length === 0)
+    return isUnfiltered ? empty : <NoMatch filter={filterText} onClear={onClear} />
   return (
     <>
       <div class={isDimmed ? 'dimmed' : ''}>
@@ -86,9 +87,7 @@ function Rows<Item>(props: ListProps<Item>) {
         {list.isFull && list.hasMore && <strong>{t('list.narrow', { count: rows.length })}</strong>}
         <span aria-live="polite">{total !== undefined && t('list.count', { count: total })}</span>
         {isStale && (
-          <span>
-            {t('list.asOf')} <Time at={new Date(asOf).toISOString()} />
-          </span>
+          <span>{tx('state.asOf', { time: <Time at={new Date(asOf).toISOString()} /> })}</span>
         )}
         {foot}
       </p>

@@ -9,13 +9,16 @@ import { type Answer, base } from '../api/client.ts'
 import { useCall } from '../api/queries.ts'
 import { project, projects, signOut } from '../api/session.ts'
 import { isSearchable, type PaletteEntry, rankEntries, withRecent } from '../logic/palette.ts'
-import { type TextKey, t } from '../text/text.ts'
+import { palette as paletteTexts } from '../text/en/palette.ts'
+import { addTexts, type TextKey, t } from '../text/text.ts'
 import { DENSITIES, setDensity, setTheme, THEMES } from './appearance.ts'
 import { Dialog } from './dialog.tsx'
 import { link, outer } from './link.ts'
 import { NAV_ITEMS } from './nav.ts'
 import { showOnboarding } from './onboarding.ts'
 import { useDelayed } from './use-delayed.ts'
+
+addTexts(paletteTexts)
 
 type Entry = PaletteEntry & { run(): void }
 type Hit = Answer<'GET /search'>[number]

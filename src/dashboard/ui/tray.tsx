@@ -3,8 +3,11 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { type Answer, type ApiFailure, call } from '../api/client.ts'
 import { queryClient, useCall } from '../api/queries.ts'
 import { findEnded, isEnded, jobDelay } from '../logic/jobs.ts'
-import { t } from '../text/text.ts'
+import { palette as paletteTexts } from '../text/en/palette.ts'
+import { addTexts, t } from '../text/text.ts'
 import { toast } from './toast.tsx'
+
+addTexts(paletteTexts)
 
 type ListedJob = Answer<'GET /jobs'>['data'][number]
 

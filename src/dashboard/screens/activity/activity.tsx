@@ -2,16 +2,12 @@
 import { useMemo } from 'preact/hooks'
 import { useLocation } from 'preact-iso/router'
 import type { Answer } from '../../api/client.ts'
-import {
-  ACTIVITY_FIELDS,
-  type ActivityEntry,
-  FILTER_TYPES,
-  subjectOfEntry,
-  toneOfEntry,
-} from '../../logic/activity.ts'
+import { ACTIVITY_FIELDS, FILTER_TYPES, subjectOfEntry, toneOfEntry } from '../../logic/activity.ts'
 import { isUnfiltered, readState, type UrlState, writeState } from '../../logic/url-state.ts'
 import { visible } from '../../logic/visible.ts'
-import { codeText, t } from '../../text/text.ts'
+import { activity as activityTexts } from '../../text/en/activity.ts'
+import { list as listTexts } from '../../text/en/list.ts'
+import { addTexts, codeText, t } from '../../text/text.ts'
 import { ChoiceChip } from '../../ui/filter-bar.tsx'
 import { List } from '../../ui/list.tsx'
 import { Page } from '../../ui/page.tsx'
@@ -21,6 +17,8 @@ import type { Column } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { useList } from '../../ui/use-list.ts'
 import { EntryDrawer } from './entry-drawer.tsx'
+
+addTexts(activityTexts, listTexts)
 
 type Entry = Answer<'GET /activity'>['data'][number]
 type Filter = UrlState<typeof ACTIVITY_FIELDS>

@@ -7,7 +7,9 @@ import { isWaiting, stateOf } from '../../logic/email-state.ts'
 import { rowReason } from '../../logic/row-reason.ts'
 import { readState, writeState } from '../../logic/url-state.ts'
 import { visible } from '../../logic/visible.ts'
-import { t, tx } from '../../text/text.ts'
+import { emails as emailsTexts } from '../../text/en/emails.ts'
+import { story as storyTexts } from '../../text/en/story.ts'
+import { addTexts, t, tx } from '../../text/text.ts'
 import { link } from '../../ui/link.ts'
 import { Page } from '../../ui/page.tsx'
 import { PhraseText } from '../../ui/phrase.tsx'
@@ -20,6 +22,8 @@ import type { ContentView } from './content.tsx'
 import type { EmailRecord } from './record.ts'
 import { Story } from './story.tsx'
 import { useSuppression } from './use-suppression.ts'
+
+addTexts(emailsTexts, storyTexts)
 
 const Content = lazy(() => import('./content.tsx'))
 

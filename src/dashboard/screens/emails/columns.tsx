@@ -1,4 +1,5 @@
 /** The columns of the list of emails. */
+import type { Answer } from '../../api/client.ts'
 import { stateOf, toneOf } from '../../logic/email-state.ts'
 import { rowReason } from '../../logic/row-reason.ts'
 import { visible } from '../../logic/visible.ts'
@@ -8,7 +9,8 @@ import { PhraseText } from '../../ui/phrase.tsx'
 import { Status } from '../../ui/status.tsx'
 import type { Column } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
-import type { EmailRow } from './use-emails.ts'
+
+export type EmailRow = Answer<'GET /emails'>['data'][number]
 
 export function emailColumns(): readonly Column<EmailRow>[] {
   return [

@@ -12,7 +12,8 @@ import {
   toRangeQuery,
   writeShownRange,
 } from '../../logic/range.ts'
-import { t } from '../../text/text.ts'
+import { overview as overviewTexts } from '../../text/en/overview.ts'
+import { addTexts, t } from '../../text/text.ts'
 import { useKeys } from '../../ui/keys.ts'
 import { link } from '../../ui/link.ts'
 import { areStepsPutAway, wantedSteps } from '../../ui/onboarding.ts'
@@ -28,6 +29,8 @@ import { MailByDay } from './mail-by-day.tsx'
 import { Next } from './next.tsx'
 import { RangeHead, RangePicker } from './range-picker.tsx'
 import { Receivers } from './receivers.tsx'
+
+addTexts(overviewTexts)
 
 const Onboarding = lazy(() => import('../onboarding/onboarding.tsx'))
 

@@ -8,12 +8,14 @@ export const activity = {
   'activity.who': 'Wer',
   'activity.kind': 'Art',
   'activity.none': 'Noch ist nichts geschehen',
-  'activity.none.text': 'Gesendete Mails, Öffnungen, Klicks, Ereignisse und Workflows erscheinen hier, sobald sie geschehen.',
+  'activity.none.text':
+    'Gesendete Mails, Öffnungen, Klicks, Ereignisse und Workflows erscheinen hier, sobald sie geschehen.',
   'activity.filtered': 'Nichts ist von dieser Art',
   'activity.oneContact': 'Ein Kontakt',
   'activity.open': 'Die Mail öffnen',
   'activity.data': 'Angaben des Servers',
-  'activity.gone': 'Dieser Eintrag ist nicht unter den geladenen. Leere den Filter, oder suche die Mail.',
+  'activity.gone':
+    'Dieser Eintrag ist nicht unter den geladenen. Leere den Filter, oder suche die Mail.',
   'activity.unnamed': 'ohne Betreff',
   'type.email.sent': 'gesendet',
   'type.email.delivered': 'zugestellt',

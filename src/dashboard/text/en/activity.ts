@@ -8,12 +8,14 @@ export const activity = {
   'activity.who': 'Who',
   'activity.kind': 'Kind',
   'activity.none': 'Nothing has happened yet',
-  'activity.none.text': 'Sent mail, opens, clicks, events and workflows appear here as they happen.',
+  'activity.none.text':
+    'Sent mail, opens, clicks, events and workflows appear here as they happen.',
   'activity.filtered': 'No activity is of these kinds',
   'activity.oneContact': 'One contact',
   'activity.open': 'Open the email',
   'activity.data': 'Facts of the server',
-  'activity.gone': 'This entry is not among those that are loaded. Clear the filter, or look for the email.',
+  'activity.gone':
+    'This entry is not among those that are loaded. Clear the filter, or look for the email.',
   'activity.unnamed': 'without a subject',
   'type.email.sent': 'sent',
   'type.email.delivered': 'delivered',
