@@ -18,6 +18,7 @@ import { type FirstEmail, FirstMailBox } from './first-mail.tsx'
 import { SendStep } from './send-step.tsx'
 import { ReadStep, RealStep, SenderStep, SignedInStep } from './steps.tsx'
 
+// The domain's step is that of the set-up.
 addTexts(firstTexts, formTexts, setupTexts)
 
 const DOMAIN_MS = 10_000

@@ -2,8 +2,8 @@
 import { useLocation } from 'preact-iso/router'
 import { call } from '../../api/client.ts'
 import { reloadProjects } from '../../api/session.ts'
+import { first as firstTexts } from '../../text/en/first.ts'
 import { form as formTexts } from '../../text/en/form.ts'
-import { overview as overviewTexts } from '../../text/en/overview.ts'
 import { addTexts, t } from '../../text/text.ts'
 import { TextField } from '../../ui/field.tsx'
 import { FormBox, FormFailure, Submit, useForm } from '../../ui/form.tsx'
@@ -11,7 +11,7 @@ import { freshKeys } from '../../ui/fresh-keys.ts'
 import { outer } from '../../ui/link.ts'
 import { Page } from '../../ui/page.tsx'
 
-addTexts(overviewTexts, formTexts)
+addTexts(firstTexts, formTexts)
 
 /** As the server has it. */
 const MAX_NAME_LENGTH = 100
