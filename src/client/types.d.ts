@@ -3521,6 +3521,15 @@ export interface Operations {
       data: SetupState
     }
   }
+  /** List the receivers of waiting mail, those that slow it first */
+  'GET /projects/{id}/receivers': {
+    params: {
+      id: string
+    }
+    query: Record<string, never>
+    body: null
+    answer: Array<Receiver>
+  }
   /** List the members of a project, oldest first */
   'GET /projects/{id}/members': {
     params: {
@@ -5639,6 +5648,41 @@ export type SetupState = {
   /** Whether any email has left the server */
   hasSentEmail: boolean
   deliveryMode: 'sandbox' | 'direct' | 'relay'
+}
+
+export type Receiver = {
+  /** The provider, as in `/analytics/deliverability` */
+  receiver: string
+  /** Emails that wait, with those of held domains */
+  waiting: number
+  /** Those of them that wait for another attempt */
+  deferred: number
+  /** When the first of them is or was due; null if all are held */
+  oldestDueAt: string | null
+  /**
+   * Of the systems of this receiver that are not open, the one with most of this mail: `slowed` gets
+   * less mail than at other times, `closed` none now, `held` none until an operator releases it
+   */
+  state: 'open' | 'slowed' | 'closed' | 'held'
+  /** Waiting emails in that state; 0 if it is `open` */
+  affected: number
+  /** Recipient domains in that state, those with most mail first */
+  domains: Array<string>
+  /** Null without such a limit */
+  messagesPerMinute: number | null
+  /** Until when the limit holds; null if accepted mail ends it, or an operator */
+  until: string | null
+  /**
+   * The newest reply to a few of the project's deferred emails, or why they got none; null if none
+   * was tried
+   */
+  reply: {
+    /** Null if the attempt failed without a reply */
+    code: number | null
+    enhancedCode: string | null
+    text: string
+    at: string
+  } | null
 }
 
 export type ListedProjectMember = {

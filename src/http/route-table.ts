@@ -67,6 +67,7 @@ import * as invitationPage from './routes/projects/invitation-page.ts'
 import * as members from './routes/projects/members.ts'
 import * as ownProjects from './routes/projects/own-projects.ts'
 import * as projects from './routes/projects/projects.ts'
+import * as receivers from './routes/projects/receivers.ts'
 import { render } from './routes/render.ts'
 import * as requests from './routes/requests.ts'
 import { search } from './routes/search.ts'
@@ -322,6 +323,7 @@ export const ROUTES: readonly RouteRow[] = [
   ['GET', '/projects', 'verified session or key', projects.list],
   ['GET', '/projects/:id', 'member of :id or its key', projects.get],
   ['GET', '/projects/:id/setup-state', 'member of :id or its key', projects.showSetupState],
+  ['GET', '/projects/:id/receivers', 'member of :id or its key', receivers.listOfProject],
 
   // Members and invitations.
   ['GET', '/projects/:id/members', 'member of :id', members.list],

@@ -25,6 +25,13 @@ export const MAX_SEARCH_LENGTH = 255
 /** Records that a search over all kinds returns. */
 export const MAX_SEARCH_RESULTS = 20
 
+/** Receivers of waiting mail that a project is shown, and recipient domains of each. */
+export const MAX_RECEIVERS = 20
+export const MAX_RECEIVER_DOMAINS = 3
+
+/** Characters of the reply of a receiver; a longer one is cut. */
+export const MAX_RECEIVER_REPLY_LENGTH = 500
+
 /** Characters of the name of a project, template or segment. */
 export const MAX_NAME_LENGTH = 100
 

@@ -91,6 +91,9 @@ export const PAUSE_REASONS = [
   'restored',
 ] as const
 
+/** Whether a receiver takes a project's mail now. */
+export const RECEIVER_STATES = ['open', 'slowed', 'closed', 'held'] as const
+
 export const ROLES = ['OWNER', 'ADMIN', 'MEMBER'] as const
 
 /** The kinds of records that a search of a project finds. */

@@ -46,6 +46,7 @@ import {
   unverified,
   work,
 } from './example-preparations.ts'
+import { slowOutlook } from './example-receivers.ts'
 import { OPEN_PAGES } from './open-pages.ts'
 
 const WRITTEN: readonly ExampleStep[] = [
@@ -286,11 +287,13 @@ const WRITTEN: readonly ExampleStep[] = [
   { name: 'POST /webhooks/signing-secret/rotate', effects: ['webhook_signing_secrets'] },
   { name: 'GET /users/@me/projects/:id/security', prepare: addReputation },
   { name: 'GET /projects/:id/security' },
+  { name: 'GET /projects/:id/receivers', prepare: slowOutlook },
   { name: 'DELETE /contacts/fields/:field', effects: ['contact_fields', 'contacts'] },
   { name: 'POST /contacts/bulk-delete' },
   {
     name: 'DELETE /contacts/:id',
     effects: [
+      'attempts',
       'contact_fields',
       'contacts',
       'deleted_events',

@@ -72,10 +72,37 @@ export function configureClient(wanted: Hooks): void {
 
 /** @throws ApiFailure; the reason of `signal` if it was aborted */
 export async function call<K extends Key>(key: K, input: Input<K> = {}): Promise<Answer<K>> {
+  return withSession(key, input, async () => {
+    const { response, text } = await exchange(key, input)
+    const value = parse(text, response)
+    // The checks of the server answer 503 while one has failed, and are an answer all the same.
+    if (response.ok || isChecks(value)) return value as Answer<K>
+    throw failed(value, response)
+  })
+}
+
+/**
+ * The answer of a call that is no JSON, such as the source of an email.
+ * @throws as `call`
+ */
+export async function callText<K extends Key>(key: K, input: Input<K> = {}): Promise<string> {
+  return withSession(key, input, async () => {
+    const { response, text } = await exchange(key, input)
+    if (response.ok) return text
+    throw failed(parse(text, response), response)
+  })
+}
+
+/** Repeats what met the end of the session, once there is one again. */
+async function withSession<K extends Key, Result>(
+  key: K,
+  input: Input<K>,
+  send: () => Promise<Result>,
+): Promise<Result> {
   const isOpen = input.isProbe === true || OPEN_PATHS.test(pathOf(key))
   for (;;) {
     try {
-      return await callOnce(key, input)
+      return await send()
     } catch (error) {
       const isOver = error instanceof ApiFailure && error.status === 401
       if (!isOver || isOpen || hooks === undefined) throw error
@@ -84,7 +111,10 @@ export async function call<K extends Key>(key: K, input: Input<K> = {}): Promise
   }
 }
 
-async function callOnce<K extends Key>(key: K, input: Input<K>): Promise<Answer<K>> {
+async function exchange<K extends Key>(
+  key: K,
+  input: Input<K>,
+): Promise<{ response: Response; text: string }> {
   const { params, query, body, headers, signal } = input
   const [method] = key.split(' ') as [string]
   const project = hooks?.project()
@@ -95,7 +125,7 @@ async function callOnce<K extends Key>(key: K, input: Input<K>): Promise<Answer<
     response = await fetch(address(key, params, query), {
       method,
       headers: {
-        Accept: 'application/json',
+        Accept: 'application/json, */*;q=0.5',
         Prefer: 'handling=strict',
         ...(project !== undefined && { 'X-Project-Id': project }),
         ...(body !== undefined && { 'Content-Type': 'application/json' }),
@@ -116,12 +146,7 @@ async function callOnce<K extends Key>(key: K, input: Input<K>): Promise<Answer<
   hooks?.onReachable(true)
   const version = response.headers.get('X-Pillarbox-Version')
   if (version !== null) hooks?.onVersion(version)
-  const value = parse(text, response)
-  // The checks of the server answer 503 while one has failed, and are an answer all the same.
-  if (response.ok || isChecks(value)) return value as Answer<K>
-  const failure = toFailure(value, response)
-  if (failure.details.state === 'resetting') hooks?.onResetting()
-  throw failure
+  return { response, text }
 }
 
 /** The address of a call, also for links to files. */
@@ -159,6 +184,12 @@ function parse(text: string, { status, headers }: Response): unknown {
 
 function isChecks(value: unknown): boolean {
   return typeof value === 'object' && value !== null && 'checks' in value && !('error' in value)
+}
+
+function failed(value: unknown, response: Response): ApiFailure {
+  const failure = toFailure(value, response)
+  if (failure.details.state === 'resetting') hooks?.onResetting()
+  return failure
 }
 
 function toFailure(value: unknown, { status, headers }: Response): ApiFailure {

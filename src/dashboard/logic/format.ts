@@ -16,6 +16,24 @@ export function shortTime(instant: string, now: Date, { locale, timeZone }: Plac
   })
 }
 
+/** `08:58` today, `29 Nov, 08:58` on another day; with `hasSeconds`, `08:58:20`. */
+export function dayTime(
+  instant: string,
+  now: Date,
+  { locale, timeZone }: Place,
+  hasSeconds = false,
+): string {
+  const at = new Date(instant)
+  const dayOf = (date: Date) => date.toLocaleDateString('sv', { timeZone })
+  const [day, today] = [dayOf(at), dayOf(now)]
+  return at.toLocaleString(locale, {
+    ...{ hour: '2-digit', minute: '2-digit', timeZone },
+    ...(hasSeconds && { second: '2-digit' }),
+    ...(day !== today && { day: 'numeric', month: 'short' }),
+    ...(day.slice(0, 4) !== today.slice(0, 4) && { year: 'numeric' }),
+  })
+}
+
 /** With seconds and the zone, for what is read closely. */
 export function fullTime(instant: string, { locale, timeZone }: Place): string {
   return new Date(instant).toLocaleString(locale, {

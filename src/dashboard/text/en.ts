@@ -3,20 +3,28 @@ import { account } from './en/account.ts'
 import { activity } from './en/activity.ts'
 import { door } from './en/door.ts'
 import { emails } from './en/emails.ts'
+import { first } from './en/first.ts'
 import { form } from './en/form.ts'
+import { list } from './en/list.ts'
 import { overview } from './en/overview.ts'
 import { palette } from './en/palette.ts'
+import { reasons } from './en/reasons.ts'
 import { setup } from './en/setup.ts'
 import { shell } from './en/shell.ts'
+import { story } from './en/story.ts'
 
 export const en = {
   ...shell,
   ...palette,
   ...door,
   ...form,
+  ...list,
   ...setup,
   ...overview,
+  ...first,
   ...emails,
+  ...story,
+  ...reasons,
   ...activity,
   ...account,
 } as const

@@ -2,12 +2,16 @@
 import { useState } from 'preact/hooks'
 import { call } from '../../api/client.ts'
 import { needsSetUp } from '../../api/session.ts'
-import { t, tx } from '../../text/text.ts'
+import { door as doorTexts } from '../../text/en/door.ts'
+import { form as formTexts } from '../../text/en/form.ts'
+import { addTexts, t, tx } from '../../text/text.ts'
 import { Door } from '../../ui/door.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { FormBox, FormFailure, Submit, useForm } from '../../ui/form.tsx'
 import { Leave } from '../../ui/leave.tsx'
 import { hostName, outer } from '../../ui/link.ts'
+
+addTexts(doorTexts, formTexts)
 
 export default function Forgot() {
   const [address, setAddress] = useState<string>()

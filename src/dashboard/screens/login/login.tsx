@@ -3,13 +3,17 @@ import { useLocation } from 'preact-iso/router'
 import { base } from '../../api/client.ts'
 import { config, needsSetUp, user } from '../../api/session.ts'
 import { nextPath } from '../../logic/next-path.ts'
-import { codeText, t } from '../../text/text.ts'
+import { door as doorTexts } from '../../text/en/door.ts'
+import { form as formTexts } from '../../text/en/form.ts'
+import { addTexts, codeText, t } from '../../text/text.ts'
 import { Door } from '../../ui/door.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { Leave } from '../../ui/leave.tsx'
 import { hostName, outer } from '../../ui/link.ts'
 import { listProviders, ProviderLinks } from './providers.tsx'
 import { SignInForm } from './sign-in-form.tsx'
+
+addTexts(doorTexts, formTexts)
 
 export default function Login() {
   const { query } = useLocation()

@@ -4,11 +4,15 @@
  */
 import { useState } from 'preact/hooks'
 import { signedIn, user } from '../../api/session.ts'
-import { t } from '../../text/text.ts'
+import { door as doorTexts } from '../../text/en/door.ts'
+import { form as formTexts } from '../../text/en/form.ts'
+import { addTexts, t } from '../../text/text.ts'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Failed } from '../../ui/state.tsx'
 import { ProviderLinks } from './providers.tsx'
 import { SignInForm } from './sign-in-form.tsx'
+
+addTexts(doorTexts, formTexts)
 
 export default function SignInDialog() {
   const { email = '', method } = user.value ?? {}

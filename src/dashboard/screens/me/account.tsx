@@ -1,12 +1,17 @@
 /** `/app/me`: the account of the user, and how the dashboard looks in this browser. */
 import { isOperator, user } from '../../api/session.ts'
-import { t } from '../../text/text.ts'
+import { account as accountTexts } from '../../text/en/account.ts'
+import { door as doorTexts } from '../../text/en/door.ts'
+import { form as formTexts } from '../../text/en/form.ts'
+import { addTexts, t } from '../../text/text.ts'
 import { outer } from '../../ui/link.ts'
 import { Page } from '../../ui/page.tsx'
 import { Appearance } from './appearance.tsx'
 import { PasswordSection } from './password.tsx'
 import { SecondFactor } from './second-factor.tsx'
 import { Sessions } from './sessions.tsx'
+
+addTexts(accountTexts, doorTexts, formTexts)
 
 const PROVIDERS = { GITHUB_OAUTH: 'GitHub', GOOGLE_OAUTH: 'Google', OIDC: 'OpenID' } as const
 

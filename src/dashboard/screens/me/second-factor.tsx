@@ -93,7 +93,7 @@ function PasswordStep({ onSecret, onCancel }: PasswordStepProps) {
     <FormBox form={form} class="stack narrow">
       <Password form={form} />
       <FormFailure form={form} />
-      <Buttons form={form} text={t('setup.next')} onCancel={onCancel} />
+      <Buttons form={form} text={t('form.next')} onCancel={onCancel} />
     </FormBox>
   )
 }

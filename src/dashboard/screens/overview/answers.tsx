@@ -19,7 +19,8 @@ const SHOWN = 4
 
 type LoadedAnswer = MailAnswer & { isLoading: boolean }
 
-export function useHeading({ troubles, calm, isLoading }: LoadedAnswer): string {
+/** The heading of the page; the name of the page while it is not known. */
+export function headingText({ troubles, calm, isLoading }: LoadedAnswer): string {
   const [worst] = troubles
   if (worst !== undefined) {
     const trouble = headingOf(worst)
@@ -132,7 +133,7 @@ function FailedChecks({
     <ul lang="en">
       {checks.map(({ id, evidence, fix }) => (
         <li key={id}>
-          <b class="mono">{id}</b>: {evidence}
+          <b lang={locale()}>{codeText('check', id) ?? id}</b>: {evidence}
           {fix !== null && <code class="code">{fix}</code>}
         </li>
       ))}
@@ -154,7 +155,7 @@ function SlowReceiver({ receiver }: { receiver: ReceiverStanding }) {
       {state === 'held'
         ? t('answer.held.text')
         : until === null
-          ? t('answer.again')
+          ? t('answer.again', { count: affected })
           : t('answer.until', { time: shortTime(until, new Date(), place()) })}{' '}
       {one !== undefined && <a href={link(`/emails/${one}`)}>{t('answer.one')}</a>}
     </p>

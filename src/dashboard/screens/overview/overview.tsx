@@ -8,11 +8,12 @@ import {
   dayOf,
   RANGE_PRESETS,
   readShownRange,
-  toRangeDays,
+  toEmailRange,
   toRangeQuery,
   writeShownRange,
 } from '../../logic/range.ts'
-import { t } from '../../text/text.ts'
+import { overview as overviewTexts } from '../../text/en/overview.ts'
+import { addTexts, t } from '../../text/text.ts'
 import { useKeys } from '../../ui/keys.ts'
 import { link } from '../../ui/link.ts'
 import { areStepsPutAway, wantedSteps } from '../../ui/onboarding.ts'
@@ -20,7 +21,7 @@ import { Page } from '../../ui/page.tsx'
 import { Loading } from '../../ui/state.tsx'
 import { Suspense } from '../../ui/suspense.tsx'
 import { place } from '../../ui/time.tsx'
-import { Answers, useHeading } from './answers.tsx'
+import { Answers, headingText } from './answers.tsx'
 import { Caps } from './caps.tsx'
 import { LIVE_MS, useAnswer } from './facts.ts'
 import { Figures } from './figures.tsx'
@@ -28,6 +29,8 @@ import { MailByDay } from './mail-by-day.tsx'
 import { Next } from './next.tsx'
 import { RangeHead, RangePicker } from './range-picker.tsx'
 import { Receivers } from './receivers.tsx'
+
+addTexts(overviewTexts)
 
 const Onboarding = lazy(() => import('../onboarding/onboarding.tsx'))
 
@@ -68,14 +71,14 @@ function Mail() {
   const zone = place()
   const range = readShownRange(query, dayOf(now, zone.timeZone))
   const asked = toRangeQuery(range, now, zone)
-  const days = toRangeDays(range, now, zone)
+  const days = toEmailRange(range, now, zone)
   const overview = useCall(
     'GET /analytics/overview',
     { query: asked },
     { poll: LIVE_MS, keep: true },
   )
   const answer = useAnswer(overview.data?.current.sent)
-  const heading = useHeading(answer)
+  const heading = headingText(answer)
   useKeys(
     RANGE_PRESETS.map((preset, index) => ({
       key: String(index + 1),

@@ -40,7 +40,7 @@ export function ChecksStep({ onDone }: { onDone(): void }) {
       {data !== undefined && <Checks checks={data.checks} at={data.finishedAt} />}
       <FormBox form={form} class="row">
         <button class="btn main" type="button" onClick={onDone}>
-          {t('setup.next')}
+          {t('form.next')}
         </button>
         <Submit form={form} class="">
           {t('setup.checks.again')}

@@ -86,7 +86,7 @@ export function ServerStep({ onDone }: { onDone(): void }) {
         )}
         <Lines text={lines} />
         <Submit form={form} class="main">
-          {t('setup.next')}
+          {t('form.next')}
         </Submit>
       </FormBox>
     </div>

@@ -7,7 +7,10 @@ import { useEffect } from 'preact/hooks'
 import { useLocation } from 'preact-iso/router'
 import { isOperator, needsSetUp, user } from '../../api/session.ts'
 import { setupToken } from '../../api/setup-token.ts'
-import { t, tx } from '../../text/text.ts'
+import { door as doorTexts } from '../../text/en/door.ts'
+import { form as formTexts } from '../../text/en/form.ts'
+import { setup as setupTexts } from '../../text/en/setup.ts'
+import { addTexts, t, tx } from '../../text/text.ts'
 import { Door } from '../../ui/door.tsx'
 import { Leave } from '../../ui/leave.tsx'
 import { hostName, outer } from '../../ui/link.ts'
@@ -16,6 +19,8 @@ import { ChecksStep } from './checks-step.tsx'
 import { endSetUp, rememberStep, STEPS, type Step, stepOf } from './progress.ts'
 import { ProjectStep } from './project-step.tsx'
 import { ServerStep } from './server-step.tsx'
+
+addTexts(setupTexts, doorTexts, formTexts)
 
 export default function SetUp() {
   if (user.value !== undefined) return isOperator.value ? <Later /> : <Leave to={outer('')} />

@@ -1,12 +1,16 @@
 /** `/app/signup`: a new account, where the server allows it. */
 import { call } from '../../api/client.ts'
 import { config, needsSetUp, signedIn, user } from '../../api/session.ts'
-import { t } from '../../text/text.ts'
+import { door as doorTexts } from '../../text/en/door.ts'
+import { form as formTexts } from '../../text/en/form.ts'
+import { addTexts, t } from '../../text/text.ts'
 import { Door } from '../../ui/door.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { FieldRefusal, FormBox, FormFailure, Submit, useForm } from '../../ui/form.tsx'
 import { Leave } from '../../ui/leave.tsx'
 import { hostName, outer } from '../../ui/link.ts'
+
+addTexts(doorTexts, formTexts)
 
 /** As the server has it. */
 const MIN_PASSWORD_LENGTH = 6

@@ -2,11 +2,15 @@
 import { useEffect, useState } from 'preact/hooks'
 import { call } from '../../api/client.ts'
 import { signedIn, signOut, user } from '../../api/session.ts'
-import { t, tx } from '../../text/text.ts'
+import { door as doorTexts } from '../../text/en/door.ts'
+import { form as formTexts } from '../../text/en/form.ts'
+import { addTexts, t, tx } from '../../text/text.ts'
 import { Door } from '../../ui/door.tsx'
 import { FormBox, FormFailure, Submit, useForm } from '../../ui/form.tsx'
 import { hostName } from '../../ui/link.ts'
 import { Failed } from '../../ui/state.tsx'
+
+addTexts(doorTexts, formTexts)
 
 export default function Unverified() {
   const [sent, setSent] = useState(0)

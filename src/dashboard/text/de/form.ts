@@ -9,4 +9,5 @@ export const form = {
   'form.other': 'Das geht hier nicht.',
   'form.saving': 'Wird gespeichert',
   'form.saved': 'Gespeichert',
+  'form.next': 'Weiter',
 } as const

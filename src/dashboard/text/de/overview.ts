@@ -9,6 +9,11 @@ export const overview = {
   'answer.disabled': 'Nichts wird gesendet: das Projekt ist gesperrt',
   'answer.disabled.text':
     'Wer den Server betreibt, hat es gesperrt ({reason}) und kann es wieder freigeben. Wartende Mail bleibt erhalten.',
+  'disabled.PAYMENT_FAILED': 'eine Zahlung schlug fehl',
+  'disabled.EMAIL_REPUTATION': 'zu viele Rückläufer oder Beschwerden',
+  'disabled.PHISHING_DETECTED': 'die Mail sah nach Phishing aus',
+  'disabled.CARD_VERIFICATION_FAILED': 'die Karte ließ sich nicht prüfen',
+  'disabled.MANUAL': 'von Hand',
   'answer.checks_failed': {
     one: 'Der Server besteht eine Prüfung nicht',
     other: 'Der Server besteht {count} Prüfungen nicht',
@@ -50,7 +55,10 @@ export const overview = {
     one: '{count} Mail wartet nach „{reply}“.',
     other: '{count} Mails warten nach „{reply}“.',
   },
-  'answer.again': 'Sie werden von selbst erneut versucht; nichts geht verloren.',
+  'answer.again': {
+    one: 'Sie wird von selbst erneut versucht und geht nicht verloren.',
+    other: 'Sie werden von selbst erneut versucht; nichts geht verloren.',
+  },
   'answer.until': 'Die Bremse gilt bis {time}; nichts geht verloren.',
   'answer.held.text': 'Wer den Server betreibt, hält sie zurück und kann sie freigeben.',
   'answer.one': 'Eine davon lesen',
@@ -166,5 +174,4 @@ export const overview = {
   'project.name': 'Name',
   'project.hint': 'Für die Mitglieder und im Umschalter sichtbar.',
   'project.create': 'Projekt anlegen',
-  'project.empty': 'Ein Name fehlt.',
 } as const

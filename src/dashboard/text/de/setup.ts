@@ -5,7 +5,6 @@ export const setup = {
   'setup.short.server': 'Server',
   'setup.short.checks': 'Prüfungen',
   'setup.short.project': 'Projekt',
-  'setup.next': 'Weiter',
   'setup.finish': 'Zum Überblick',
   'setup.leave':
     'Du kannst das später fortsetzen: die Adresse dieser Seite bringt dich zurück. {link}',

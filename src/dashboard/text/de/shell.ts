@@ -55,8 +55,6 @@ export const shell = {
   'copy.button': 'Kopieren',
   'copy.done': 'Kopiert',
   'dialog.close': 'Schließen',
-  'time.never': 'nie',
-  'time.ago': 'vor {time}',
   'keys.title': 'Tasten dieser Seite',
   'keys.everywhere': 'Überall',
   'keys.here': 'Auf dieser Seite',

@@ -9,4 +9,5 @@ export const form = {
   'form.other': 'This cannot be taken.',
   'form.saving': 'Saving',
   'form.saved': 'Saved',
+  'form.next': 'Continue',
 } as const

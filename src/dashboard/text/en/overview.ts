@@ -9,6 +9,11 @@ export const overview = {
   'answer.disabled': 'Nothing is sent: the project is disabled',
   'answer.disabled.text':
     'Whoever runs the server disabled it ({reason}) and can enable it again. Waiting mail stays.',
+  'disabled.PAYMENT_FAILED': 'a payment failed',
+  'disabled.EMAIL_REPUTATION': 'too many bounces or complaints',
+  'disabled.PHISHING_DETECTED': 'its mail looked like phishing',
+  'disabled.CARD_VERIFICATION_FAILED': 'the card could not be verified',
+  'disabled.MANUAL': 'by hand',
   'answer.checks_failed': {
     one: 'The server fails a check',
     other: 'The server fails {count} checks',
@@ -50,7 +55,10 @@ export const overview = {
     one: '{count} email waits after “{reply}”.',
     other: '{count} emails wait after “{reply}”.',
   },
-  'answer.again': 'They are tried again by themselves; nothing is lost.',
+  'answer.again': {
+    one: 'It is tried again by itself and not lost.',
+    other: 'They are tried again by themselves; nothing is lost.',
+  },
   'answer.until': 'The limit holds until {time}; nothing is lost.',
   'answer.held.text': 'Whoever runs the server holds it, and can release it.',
   'answer.one': 'Read one of them',
@@ -161,5 +169,4 @@ export const overview = {
   'project.name': 'Name',
   'project.hint': 'Shown to the members, and in the switcher.',
   'project.create': 'Create the project',
-  'project.empty': 'A name is needed.',
 } as const

@@ -5,7 +5,6 @@ export const setup = {
   'setup.short.server': 'Server',
   'setup.short.checks': 'Checks',
   'setup.short.project': 'Project',
-  'setup.next': 'Continue',
   'setup.finish': 'To the overview',
   'setup.leave': 'You can go on with this later: the address of this page brings you back. {link}',
   'setup.leave.link': 'Leave the set-up',

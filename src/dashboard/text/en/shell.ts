@@ -56,8 +56,6 @@ export const shell = {
   'copy.button': 'Copy',
   'copy.done': 'Copied',
   'dialog.close': 'Close',
-  'time.never': 'never',
-  'time.ago': '{time} ago',
   'keys.title': 'Keys of this page',
   'keys.everywhere': 'Everywhere',
   'keys.here': 'On this page',

@@ -7,7 +7,7 @@ import { parameter, statement } from '../../../../store/statement.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
 import type { Base } from '../../../ground/base.ts'
 
-/** The look ends at the first user who counts, and the sandbox makes one user, so it reads two rows at most. */
+/** The look ends at the first user who counts. Only the user of the sandbox may stand before that one. */
 const findCounted = statement<{ found: number }>(
   () => sql`select 1 as found from users where is_sandbox <= ${parameter('most')} limit 1`,
 )
