@@ -17,6 +17,7 @@ const SCREEN_LIMIT = 12 * KB
 const LIMITS: Readonly<Record<string, number>> = {
   'ui/chart.tsx': 20 * KB,
   'ui/combobox.tsx': 34 * KB,
+  // All texts of a language but English, in place of which it is shown.
   'text/de.ts': 24 * KB,
   'screens/email/email.tsx': 16 * KB,
   'screens/me/account.tsx': 14 * KB,

@@ -29,7 +29,7 @@ import * as mailAnalytics from './routes/analytics/mail.ts'
 import * as subjectAnalytics from './routes/analytics/subjects.ts'
 import { showTimeseries } from './routes/analytics/timeseries.ts'
 import * as topAnalytics from './routes/analytics/top.ts'
-import * as app from './routes/app.ts'
+import { logOut } from './routes/app-logout.ts'
 import * as login from './routes/auth/login.ts'
 import * as passwordReset from './routes/auth/password-reset.ts'
 import { signUp } from './routes/auth/sign-up.ts'
@@ -303,7 +303,7 @@ export const ROUTES: readonly RouteRow[] = [
   ['GET', '/app/assets/:file{.+}', 'anyone', dashboard.showAsset],
   ['GET', '/app/frame', 'anyone', dashboard.showFrame],
   ['GET', '/app/frame-images', 'anyone', dashboard.showFrameWithImages],
-  ['POST', '/app/logout', 'anyone', app.logOut],
+  ['POST', '/app/logout', 'anyone', logOut],
   ['GET', '/app/:page{.+}', 'anyone', dashboard.showApp],
 
   // Users.

@@ -5,6 +5,7 @@ import {
   daysBetween,
   findRangeFault,
   readShownRange,
+  toEmailRange,
   toRangeDays,
   toRangeQuery,
   writeShownRange,
@@ -59,4 +60,8 @@ test('24 hours end with the hour that runs', () => {
     tz: 'Europe/Berlin',
   })
   assert.deepEqual(toRangeDays({ preset: '24h' }, NOW, BERLIN), { from: '2026-11-27', to: TODAY })
+  assert.deepEqual(toEmailRange({ preset: '24h' }, NOW, BERLIN), { range: '24h' })
+  assert.deepEqual(toEmailRange({ preset: '7d' }, NOW, BERLIN), {
+    ...{ from: '2026-11-22', to: TODAY },
+  })
 })

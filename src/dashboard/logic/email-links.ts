@@ -1,18 +1,21 @@
-/** The query of the list of emails, with the names that its address has. */
+/** Addresses of the list of emails, with the names that its filter has in the address. */
 
-export type EmailFilter = {
-  /** States with commas. */
-  status?: string
-  source?: string
-  receiver?: string
-  state?: string
-  /** Days (YYYY-MM-DD) of the user's zone. */
-  from?: string
-  to?: string
+export type EmailLink = {
+  /** Statuses of the API with commas. */
+  status?: string | undefined
+  /** A mailbox provider, as analytics names it. */
+  receiver?: string | undefined
+  /** The domain of the recipients. */
+  domain?: string | undefined
+  /** One of the usual ranges that end now. */
+  range?: string | undefined
+  /** Days (YYYY-MM-DD) of the user's zone, both part of the range. */
+  from?: string | undefined
+  to?: string | undefined
 }
 
 /** `/emails` with the filter, below the project. */
-export function emailsPath(filter: EmailFilter): string {
+export function emailsPath(filter: EmailLink): string {
   const query = new URLSearchParams()
   for (const [name, value] of Object.entries(filter)) {
     if (value !== undefined && value !== '') query.set(name, value)

@@ -30,11 +30,12 @@ export function markedAt({ deliveredAt, sentAt, createdAt }: Email): string {
   return deliveredAt ?? sentAt ?? createdAt
 }
 
-const FAST_MS = 1_000
-const FAST_FOR_MS = 60_000
+const QUICK_MS = 1_000
+/** How long the page looks every second. */
+export const QUICK_FOR_MS = 60_000
 const SLOW_MS = 5_000
 
 /** The delay until the page looks for mail again: every second for a minute, then every five. */
 export function lookDelay(sinceStartMs: number): number {
-  return sinceStartMs < FAST_FOR_MS ? FAST_MS : SLOW_MS
+  return sinceStartMs < QUICK_FOR_MS ? QUICK_MS : SLOW_MS
 }

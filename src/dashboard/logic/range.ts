@@ -51,7 +51,13 @@ export function toRangeQuery(range: ShownRange, now: Date, { timeZone }: Pick<Pl
   return { from: addDays(to, 1 - DAYS[range.preset]), to, tz }
 }
 
-/** The days of the range, for the lists that it leads to; 24 hours touch two days. */
+/** The range as the filter of the list of emails has it. */
+export function toEmailRange(range: ShownRange, now: Date, zone: Pick<Place, 'timeZone'>) {
+  if (range.preset === '24h') return { range: range.preset }
+  return toRangeDays(range, now, zone)
+}
+
+/** The first and the last day of the range; 24 hours touch two days. */
 export function toRangeDays(range: ShownRange, now: Date, { timeZone }: Pick<Place, 'timeZone'>) {
   if (range.preset === 'custom') return { from: range.from, to: range.to }
   const to = dayOf(now, timeZone)

@@ -1,8 +1,11 @@
 /** English, from which the other languages are translated. One file for each part of the dashboard. */
 import { account } from './en/account.ts'
 import { activity } from './en/activity.ts'
+import { chart } from './en/chart.ts'
+import { checks } from './en/checks.ts'
 import { door } from './en/door.ts'
 import { emails } from './en/emails.ts'
+import { first } from './en/first.ts'
 import { form } from './en/form.ts'
 import { list } from './en/list.ts'
 import { overview } from './en/overview.ts'
@@ -19,7 +22,10 @@ export const en = {
   ...form,
   ...list,
   ...setup,
+  ...checks,
   ...overview,
+  ...chart,
+  ...first,
   ...emails,
   ...story,
   ...reasons,

@@ -6,14 +6,14 @@ import { locale } from '../text/text.ts'
 import type { ChartSeriesProps } from './chart.tsx'
 
 /** The middles of the points, and their distance, in pixels. */
-export type Mark = { centers: readonly number[]; step: number }
+export type ChartPlaces = { centers: readonly number[]; step: number }
 
 type MarksProps = {
   series: readonly ChartSeriesProps[]
   count: number
   box: ChartBox
   active: number | undefined
-  children(mark: Mark): ComponentChildren
+  children(mark: ChartPlaces): ComponentChildren
 }
 
 export function Bars({ series, count, box, active, children }: MarksProps) {

@@ -11,9 +11,12 @@ import {
   movePoint,
   summarize,
 } from '../logic/chart.ts'
-import { locale, t } from '../text/text.ts'
-import { axisLabel, Bars, Lines, type Mark } from './chart-marks.tsx'
+import { chart as chartTexts } from '../text/en/chart.ts'
+import { addTexts, locale, t } from '../text/text.ts'
+import { axisLabel, Bars, type ChartPlaces, Lines } from './chart-marks.tsx'
 import { ChartTable } from './chart-table.tsx'
+
+addTexts(chartTexts)
 
 /** `tone`: the classes of the style sheet, 1 to 4. */
 export type ChartSeriesProps = {
@@ -50,7 +53,10 @@ export default function Chart({ kind, caption, series, points, pointHead }: Char
             <span key={key}>
               <svg class="chart swatch" viewBox="0 0 10 10" aria-hidden="true">
                 {kind === 'bars' ? (
-                  <rect class={`b${tone}`} width="10" height="10" rx="2" />
+                  <>
+                    <rect class={`b${tone}`} width="10" height="10" rx="2" />
+                    {tone !== 1 && <path class="hatch" d="M-1 5 5 -1M-1 11 11 -1M5 11 11 5" />}
+                  </>
                 ) : (
                   <path class={`l${tone}`} d="M0 5H10" />
                 )}
@@ -110,7 +116,7 @@ function Picture({ kind, series, points, caption }: PictureProps) {
 }
 
 type PointsProps = Pick<ChartProps, 'points' | 'series'> & {
-  mark: Mark
+  mark: ChartPlaces
   box: ChartBox
   active: number | undefined
   onActive(index: number | undefined): void

@@ -15,6 +15,7 @@ import { DENSITIES, setDensity, setTheme, THEMES } from './appearance.ts'
 import { Dialog } from './dialog.tsx'
 import { link, outer } from './link.ts'
 import { NAV_ITEMS } from './nav.ts'
+import { showOnboarding } from './onboarding.ts'
 import { useDelayed } from './use-delayed.ts'
 
 addTexts(paletteTexts)
@@ -31,6 +32,7 @@ export default function Palette({ onClose }: { onClose(): void }) {
   const [text, setText] = useState('')
   const [chosen, setChosen] = useState(0)
   const list = useRef<HTMLDivElement>(null)
+  const field = useRef<HTMLInputElement>(null)
   const wanted = useDelayed(text.trim(), SEARCH_DELAY_MS)
   const search = useCall(
     'GET /search',
@@ -44,6 +46,8 @@ export default function Palette({ onClose }: { onClose(): void }) {
   const shown = [...things, ...own]
   const current = Math.min(chosen, Math.max(0, shown.length - 1))
 
+  // The dialog gives the focus to its closing button, which stands before the field.
+  useEffect(() => field.current?.focus(), [])
   useEffect(() => setChosen(0), [text])
   useEffect(() => {
     list.current?.querySelector('[aria-selected=true]')?.scrollIntoView({ block: 'nearest' })
@@ -66,6 +70,7 @@ export default function Palette({ onClose }: { onClose(): void }) {
   return (
     <Dialog title={t('shell.search')} onClose={onClose} class="palette">
       <input
+        ref={field}
         class="input"
         type="text"
         role="combobox"
@@ -124,6 +129,7 @@ function listEntries(route: (url: string) => void): Entry[] {
     ...(project.value === undefined
       ? []
       : NAV_ITEMS.map(({ screen, label }) => page(`page${screen}`, label, link(screen)))),
+    ...(project.value === undefined ? [] : [firstSteps(project.value.id, route)]),
     page('account', 'shell.account', outer('/me')),
     page('new-project', 'palette.newProject', outer('/projects/new')),
     ...projects.value
@@ -143,6 +149,16 @@ function listEntries(route: (url: string) => void): Entry[] {
     ),
     action('sign-out', t('shell.signOut'), () => void signOut()),
   ]
+}
+
+function firstSteps(projectId: string, route: (url: string) => void): Entry {
+  return {
+    ...{ id: 'first-steps', title: t('palette.first'), detail: t('palette.action') },
+    run: () => {
+      showOnboarding(projectId)
+      route(link('/'))
+    },
+  }
 }
 
 /** The screen of a thing; undefined for a kind that has none. A contact leads to the mail to its address. */

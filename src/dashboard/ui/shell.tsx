@@ -17,7 +17,7 @@ import {
   signOut,
   user,
 } from '../api/session.ts'
-import { t } from '../text/text.ts'
+import { codeText, t } from '../text/text.ts'
 import { Dialog } from './dialog.tsx'
 import { Icon, Mark } from './icon.tsx'
 import { useKeys } from './keys.ts'
@@ -224,8 +224,14 @@ function Banners() {
         </p>
       )}
       {disabled === true && (
-        <p class="note bad banner">{t('shell.disabled', { reason: disabledReason ?? '' })}</p>
+        <p class="note bad banner">
+          {t('shell.disabled', { reason: disabledText(disabledReason ?? '') })}
+        </p>
       )}
     </div>
   )
+}
+
+function disabledText(reason: string): string {
+  return codeText('disabled', reason) ?? reason
 }

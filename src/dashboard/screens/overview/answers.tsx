@@ -1,5 +1,6 @@
 /** The answer of the overview as a heading, and below it each trouble with its way out. */
 import { useCall } from '../../api/queries.ts'
+import { project } from '../../api/session.ts'
 import {
   type MailAnswer,
   type ReceiverStanding,
@@ -11,6 +12,7 @@ import { shortTime } from '../../logic/format.ts'
 import { codeText, locale, t } from '../../text/text.ts'
 import { Icon } from '../../ui/icon.tsx'
 import { link } from '../../ui/link.ts'
+import { showOnboarding } from '../../ui/onboarding.ts'
 import { place } from '../../ui/time.tsx'
 import { receiverName } from './receiver-name.ts'
 
@@ -19,7 +21,8 @@ const SHOWN = 4
 
 type LoadedAnswer = MailAnswer & { isLoading: boolean }
 
-export function useHeading({ troubles, calm, isLoading }: LoadedAnswer): string {
+/** The heading of the page; the name of the page while it is not known. */
+export function headingText({ troubles, calm, isLoading }: LoadedAnswer): string {
   const [worst] = troubles
   if (worst !== undefined) {
     const trouble = headingOf(worst)
@@ -84,7 +87,18 @@ function Explained({ trouble }: { trouble: Trouble }) {
     case 'checks_warning':
       return <FailedChecks checks={trouble.checks} />
     case 'no_domain':
-      return <>{t('answer.no_domain.text')}</>
+      return (
+        <>
+          {t('answer.no_domain.text')}{' '}
+          <button
+            class="text-button"
+            type="button"
+            onClick={() => showOnboarding(project.value?.id ?? '')}
+          >
+            {t('answer.no_domain.way')}
+          </button>
+        </>
+      )
     case 'cap_reached':
       return <>{t('answer.cap_reached.text', { count: trouble.limit })}</>
     case 'cap_near':
@@ -132,7 +146,7 @@ function FailedChecks({
     <ul lang="en">
       {checks.map(({ id, evidence, fix }) => (
         <li key={id}>
-          <b class="mono">{id}</b>: {evidence}
+          <b lang={locale()}>{codeText('check', id) ?? id}</b>: {evidence}
           {fix !== null && <code class="code">{fix}</code>}
         </li>
       ))}
@@ -154,7 +168,7 @@ function SlowReceiver({ receiver }: { receiver: ReceiverStanding }) {
       {state === 'held'
         ? t('answer.held.text')
         : until === null
-          ? t('answer.again')
+          ? t('answer.again', { count: affected })
           : t('answer.until', { time: shortTime(until, new Date(), place()) })}{' '}
       {one !== undefined && <a href={link(`/emails/${one}`)}>{t('answer.one')}</a>}
     </p>

@@ -1,9 +1,8 @@
 /** The calls behind the answer of the overview. Each may fail without the others. */
-import type { QueryObserverResult } from '@tanstack/query-core'
-import type { Answer, Key } from '../../api/client.ts'
+import type { Answer } from '../../api/client.ts'
 import { useCall } from '../../api/queries.ts'
 import { config, isOperator, project } from '../../api/session.ts'
-import { findAnswer, type MailAnswer, type ReceiverStanding } from '../../logic/answer.ts'
+import { findAnswer, type MailAnswer } from '../../logic/answer.ts'
 
 /** What changes by the minute. */
 export const LIVE_MS = 30_000
@@ -11,8 +10,6 @@ export const LIVE_MS = 30_000
 export const PANEL_MS = 60_000
 /** What changes by the day. An idle page makes at most 12 requests a minute in all. */
 export const CALM_MS = 120_000
-
-const RECEIVERS = 'GET /projects/{id}/receivers' as Key
 
 export type Overview = Answer<'GET /analytics/overview'>
 
@@ -46,8 +43,7 @@ export function useAnswer(sent: number | undefined): MailAnswer & { isLoading: b
 
 export function useReceivers() {
   const { id = '' } = project.value ?? {}
-  const query = useCall(RECEIVERS, { params: { id } }, { poll: LIVE_MS })
-  return query as QueryObserverResult<readonly ReceiverStanding[], Error>
+  return useCall('GET /projects/{id}/receivers', { params: { id } }, { poll: LIVE_MS })
 }
 
 export function useCaps() {

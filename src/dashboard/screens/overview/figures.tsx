@@ -1,7 +1,7 @@
 /** The five figures, each with its change, its definition, and the emails that it counts. */
 import type { QueryObserverResult } from '@tanstack/query-core'
 import { useId } from 'preact/hooks'
-import { emailsPath } from '../../logic/email-links.ts'
+import { type EmailLink, emailsPath } from '../../logic/email-links.ts'
 import { compareFigures, FIGURE_STATUSES, type ShownFigure } from '../../logic/figures.ts'
 import type { ShownRange } from '../../logic/range.ts'
 import { locale, t } from '../../text/text.ts'
@@ -11,12 +11,10 @@ import type { Overview } from './facts.ts'
 
 const MOODS = { good: 'up', bad: 'down', same: '' } as const
 
-type Days = { from: string; to: string }
-
 type FiguresProps = {
   query: QueryObserverResult<Overview, Error>
   range: ShownRange
-  days: Days
+  days: EmailLink
 }
 
 export function Figures({ query, range, days }: FiguresProps) {
@@ -36,7 +34,7 @@ export function Figures({ query, range, days }: FiguresProps) {
 type FigureBoxProps = {
   figure: ShownFigure
   range: ShownRange
-  days: Days
+  days: EmailLink
   isComplete: boolean
 }
 

@@ -4,7 +4,7 @@ import lazy from 'preact-iso/lazy'
 import { useCall } from '../../api/queries.ts'
 import { namePoints, splitByKind } from '../../logic/mail-points.ts'
 import { locale, t } from '../../text/text.ts'
-import type { ChartSeriesProps } from '../../ui/chart.tsx'
+import type { ChartProps } from '../../ui/chart.tsx'
 import { Panel } from '../../ui/panel.tsx'
 import { Suspense } from '../../ui/suspense.tsx'
 import { place } from '../../ui/time.tsx'
@@ -14,6 +14,9 @@ const Chart = lazy(() => import('../../ui/chart.tsx'))
 
 const VIEWS = ['kinds', 'compare'] as const
 type View = (typeof VIEWS)[number]
+
+type Point = { date?: string; at?: string; sent: number }
+type Series = { granularity: 'hour' | 'day'; current: readonly Point[]; previous: readonly Point[] }
 
 type MailByDayProps = {
   asked: { from: string; to: string; tz: string }
@@ -30,83 +33,28 @@ export function MailByDay({ asked, hasCampaigns }: MailByDayProps) {
     { query: { ...asked, stream: 'CAMPAIGN' } },
     { ...options, isEnabled: hasCampaigns },
   )
-  const isByHour = series(all.data)?.granularity === 'hour'
+  const isByHour = toSeries(all.data).granularity === 'hour'
   return (
     <section class="section plain">
       <div class="row between">
         <h2>{t(isByHour ? 'byhour.title' : 'byday.title')}</h2>
-        <fieldset class="seg text">
-          <legend class="sr">{t('byday.view')}</legend>
-          {VIEWS.map((one) => (
-            <button
-              key={one}
-              type="button"
-              aria-pressed={view === one}
-              onClick={() => setView(one)}
-            >
-              {t(`byday.${one}`)}
-            </button>
-          ))}
-        </fieldset>
+        <ViewPicker view={view} onPick={setView} />
       </div>
-      <Panel query={all} rows={5}>
+      <Panel query={all} rows={6}>
         {(answer) => {
-          const { current, previous } = series(answer) ?? { current: [], previous: [] }
-          const points = namePoints(current, { locale: locale() })
-          const sum = (list: readonly { sent: number }[]) =>
-            list.reduce((total, { sent }) => total + sent, 0)
-          const total = sum(current)
-          const top = current.reduce(
-            (best, { sent }, index) => (sent > (current[best]?.sent ?? 0) ? index : best),
-            0,
-          )
-          const ofCampaigns = hasCampaigns
-            ? series(campaigns.data)?.current
-            : current.map(() => ({ sent: 0 }))
-          const kinds = splitByKind(current, ofCampaigns)
-          const shown: ChartSeriesProps[] =
-            view === 'kinds'
-              ? [
-                  { key: 'rest', label: t('byday.rest'), values: kinds.rest, tone: 2 },
-                  {
-                    key: 'campaigns',
-                    label: t('byday.campaigns'),
-                    values: kinds.campaigns,
-                    tone: 1,
-                  },
-                ]
-              : [
-                  {
-                    key: 'now',
-                    label: t('byday.now'),
-                    values: current.map(({ sent }) => sent),
-                    tone: 1,
-                  },
-                  {
-                    key: 'before',
-                    label: t('byday.before'),
-                    values: current.map((_, index) => previous[index]?.sent ?? null),
-                    tone: 2,
-                  },
-                ]
-          const number = (value: number) => value.toLocaleString(locale())
-          const caption =
-            total === 0 && view === 'kinds'
-              ? t('byday.nothing')
-              : view === 'kinds'
-                ? t('byday.caption', {
-                    ...{ count: total, peak: points[top]?.title ?? '' },
-                    value: current[top]?.sent ?? 0,
-                  })
-                : t('byday.compared', { now: number(total), before: number(sum(previous)) })
+          const series = toSeries(answer)
+          const shown =
+            view === 'compare'
+              ? compare(series)
+              : hasCampaigns
+                ? byKind(series, toSeries(campaigns.data).current)
+                : inOne(series)
           return (
             <div class="chart-place">
               <Suspense>
                 <Chart
-                  kind={view === 'kinds' ? 'bars' : 'line'}
-                  caption={caption}
-                  series={shown}
-                  points={points}
+                  {...shown}
+                  points={namePoints(series.current, { locale: locale() })}
                   pointHead={t(isByHour ? 'byday.hour' : 'byday.day')}
                 />
               </Suspense>
@@ -119,13 +67,75 @@ export function MailByDay({ asked, hasCampaigns }: MailByDayProps) {
   )
 }
 
-type Series = {
-  granularity: 'hour' | 'day'
-  current: readonly { date?: string; at?: string; sent: number }[]
-  previous: readonly { sent: number }[]
+function ViewPicker({ view, onPick }: { view: View; onPick(view: View): void }) {
+  return (
+    <fieldset class="seg text">
+      <legend class="sr">{t('byday.view')}</legend>
+      {VIEWS.map((one) => (
+        <button key={one} type="button" aria-pressed={view === one} onClick={() => onPick(one)}>
+          {t(`byday.${one}`)}
+        </button>
+      ))}
+    </fieldset>
+  )
+}
+
+type Shown = Pick<ChartProps, 'kind' | 'caption' | 'series'>
+
+function inOne({ current }: Series): Shown {
+  const series = [
+    { key: 'rest', label: t('byday.rest'), values: sentOf(current), tone: 2 } as const,
+  ]
+  return { kind: 'bars', caption: captionOf(current), series }
+}
+
+/** `campaigns`: empty while the answer is awaited; the split is unknown until then. */
+function byKind({ current }: Series, campaigns: readonly Point[]): Shown {
+  const kinds = splitByKind(current, campaigns)
+  return {
+    kind: 'bars',
+    caption: captionOf(current),
+    series: [
+      { key: 'rest', label: t('byday.rest'), values: kinds.rest, tone: 2 },
+      { key: 'campaigns', label: t('byday.campaigns'), values: kinds.campaigns, tone: 1 },
+    ],
+  }
+}
+
+function compare({ current, previous }: Series): Shown {
+  const before = current.map((_, index) => previous[index]?.sent ?? null)
+  const number = (points: readonly Point[]) => sumOf(points).toLocaleString(locale())
+  return {
+    kind: 'line',
+    caption: t('byday.compared', { now: number(current), before: number(previous) }),
+    series: [
+      { key: 'now', label: t('byday.now'), values: sentOf(current), tone: 1 },
+      { key: 'before', label: t('byday.before'), values: before, tone: 2 },
+    ],
+  }
+}
+
+function captionOf(points: readonly Point[]): string {
+  const count = sumOf(points)
+  if (count === 0) return t('byday.nothing')
+  const value = Math.max(...sentOf(points))
+  const top = points.filter(({ sent }) => sent === value).slice(0, 1)
+  const [peak] = namePoints(top, { locale: locale() })
+  return t('byday.caption', { count, peak: peak?.title ?? '', value })
+}
+
+function sentOf(points: readonly Point[]): number[] {
+  return points.map(({ sent }) => sent)
+}
+
+function sumOf(points: readonly Point[]): number {
+  return points.reduce((sum, { sent }) => sum + sent, 0)
 }
 
 /** With `from`, the call answers a series; older clients get a list of days. */
-function series(answer: unknown): Series | undefined {
-  return Array.isArray(answer) ? undefined : (answer as Series | undefined)
+function toSeries(answer: unknown): Series {
+  if (answer === undefined || Array.isArray(answer)) {
+    return { granularity: 'day', current: [], previous: [] }
+  }
+  return answer as Series
 }

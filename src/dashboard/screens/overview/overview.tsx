@@ -8,10 +8,11 @@ import {
   dayOf,
   RANGE_PRESETS,
   readShownRange,
-  toRangeDays,
+  toEmailRange,
   toRangeQuery,
   writeShownRange,
 } from '../../logic/range.ts'
+import { checks as checkTexts } from '../../text/en/checks.ts'
 import { overview as overviewTexts } from '../../text/en/overview.ts'
 import { addTexts, t } from '../../text/text.ts'
 import { useKeys } from '../../ui/keys.ts'
@@ -21,7 +22,7 @@ import { Page } from '../../ui/page.tsx'
 import { Loading } from '../../ui/state.tsx'
 import { Suspense } from '../../ui/suspense.tsx'
 import { place } from '../../ui/time.tsx'
-import { Answers, useHeading } from './answers.tsx'
+import { Answers, headingText } from './answers.tsx'
 import { Caps } from './caps.tsx'
 import { LIVE_MS, useAnswer } from './facts.ts'
 import { Figures } from './figures.tsx'
@@ -30,7 +31,7 @@ import { Next } from './next.tsx'
 import { RangeHead, RangePicker } from './range-picker.tsx'
 import { Receivers } from './receivers.tsx'
 
-addTexts(overviewTexts)
+addTexts(overviewTexts, checkTexts)
 
 const Onboarding = lazy(() => import('../onboarding/onboarding.tsx'))
 
@@ -71,14 +72,14 @@ function Mail() {
   const zone = place()
   const range = readShownRange(query, dayOf(now, zone.timeZone))
   const asked = toRangeQuery(range, now, zone)
-  const days = toRangeDays(range, now, zone)
+  const days = toEmailRange(range, now, zone)
   const overview = useCall(
     'GET /analytics/overview',
     { query: asked },
     { poll: LIVE_MS, keep: true },
   )
   const answer = useAnswer(overview.data?.current.sent)
-  const heading = useHeading(answer)
+  const heading = headingText(answer)
   useKeys(
     RANGE_PRESETS.map((preset, index) => ({
       key: String(index + 1),

@@ -1,6 +1,6 @@
 /** Where the mail of the range went, and what each receiver does now. */
 import { useCall } from '../../api/queries.ts'
-import { emailsPath } from '../../logic/email-links.ts'
+import { type EmailLink, emailsPath } from '../../logic/email-links.ts'
 import { listReceiverRows, type ReceiverRow } from '../../logic/receivers.ts'
 import { locale, t } from '../../text/text.ts'
 import { link } from '../../ui/link.ts'
@@ -13,7 +13,7 @@ const SHOWN = 6
 
 type ReceiversProps = {
   asked: { from: string; to: string; tz: string }
-  days: { from: string; to: string }
+  days: EmailLink
 }
 
 export function Receivers({ asked, days }: ReceiversProps) {

@@ -53,7 +53,7 @@ function ProjectForm() {
   )
 }
 
-function Domains({ projectId }: { projectId: string }) {
+export function Domains({ projectId }: { projectId: string }) {
   const headers = { 'X-Project-Id': projectId }
   const { data, error, refetch } = useCall('GET /domains/project/{projectId}', {
     params: { projectId },

@@ -83,7 +83,7 @@ export const setup = {
   'check.one_click': 'Abmelden mit einem Klick',
   'check.return_path': 'Rücksendeadresse',
   'check.reverse_dns': 'Reverse DNS',
-  'check.smtp_egress': 'Port 25 nach außen',
+  'check.smtp_egress': 'Verbindungen zu Mailservern',
   'check.spf': 'SPF-Eintrag',
   'check.starttls': 'Verschlüsselung eingehender Mails',
   'check.wal': 'Protokoll der Datenbank',

@@ -82,7 +82,7 @@ export const setup = {
   'check.one_click': 'Unsubscribing with one click',
   'check.return_path': 'Return path',
   'check.reverse_dns': 'Reverse DNS',
-  'check.smtp_egress': 'Port 25 outwards',
+  'check.smtp_egress': 'Connections to mail servers',
   'check.spf': 'SPF record',
   'check.starttls': 'Encryption of incoming mail',
   'check.wal': 'Log of the database',
