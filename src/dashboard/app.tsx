@@ -7,6 +7,7 @@ import { LocationProvider, Route, Router, useLocation, useRoute } from 'preact-i
 import { base } from './api/client.ts'
 import {
   config,
+  isSignedOut,
   isUnverified,
   lastProject,
   path,
@@ -16,6 +17,7 @@ import {
   startFailure,
   user,
 } from './api/session.ts'
+import { isSetUpOpen } from './screens/setup/progress.ts'
 import { Leave } from './ui/leave.tsx'
 import { outer } from './ui/link.ts'
 import { Shell } from './ui/shell.tsx'
@@ -31,6 +33,7 @@ const Login = lazy(() => import('./screens/login/login.tsx'))
 const SignUp = lazy(() => import('./screens/signup/sign-up.tsx'))
 const Forgot = lazy(() => import('./screens/forgot/forgot.tsx'))
 const Unverified = lazy(() => import('./screens/signup/unverified.tsx'))
+const SignInDialog = lazy(() => import('./screens/login/sign-in-dialog.tsx'))
 const SetUp = lazy(() => import('./screens/setup/set-up.tsx'))
 const NewProject = lazy(() => import('./screens/projects/new-project.tsx'))
 
@@ -72,6 +75,7 @@ function Screens() {
     return (
       <Suspense>
         <Door />
+        {isSignedOut.value && <SignInDialog />}
       </Suspense>
     )
   if (user.value === undefined) return <Leave to={signInAddress(location.url)} />
@@ -118,7 +122,8 @@ function inProject(Screen: ComponentType): ComponentType {
 
 function Home() {
   const last = lastProject()
-  return <Leave to={last === undefined ? outer('/projects/new') : outer(`/${last.id}`)} />
+  if (last !== undefined) return <Leave to={outer(`/${last.id}`)} />
+  return <Leave to={outer(isSetUpOpen() ? '/setup' : '/projects/new')} />
 }
 
 function NotFoundScreen() {

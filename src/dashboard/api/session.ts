@@ -14,9 +14,11 @@ import { queryClient } from './queries.ts'
 
 export type User = Answer<'GET /users/@me'>
 export type Project = Answer<'GET /users/@me/projects'>[number]
-export type Config = Answer<'GET /config'> & { setup?: { needed: boolean }; hostname?: string }
+export type Config = Answer<'GET /config'>
 
 const LAST_PROJECT = 'pillarbox.project'
+/** Stands in the storage while a session is believed to exist: scripts do not see its cookie. */
+const SIGNED_IN = 'pillarbox.signed-in'
 
 export const config = signal<Config | undefined>(undefined)
 export const user = signal<User | undefined>(undefined)
@@ -40,7 +42,7 @@ export const project = computed(() => {
 })
 
 /** Nobody may sign in yet: the first user is made by the link that the server shows at its start. */
-export const needsSetUp = computed(() => config.value?.setup?.needed === true)
+export const needsSetUp = computed(() => config.value?.setup.needed === true)
 
 export const isOperator = computed(() => user.value?.isOperator === true)
 
@@ -71,12 +73,15 @@ configureClient({
 /** Loads what all screens need. Without a session, `user` stays undefined. */
 export async function start(): Promise<void> {
   startFailure.value = undefined
+  const isExpected = localStorage.getItem(SIGNED_IN) !== null
   try {
     const [settings] = await Promise.all([
       call('GET /config'),
-      loadUser(),
+      isExpected ? loadUser() : undefined,
       setLanguage(preferredLanguage()),
     ])
+    // The server tells its version to sessions only, for example after a log-in with a provider.
+    if (!isExpected && settings.version !== undefined) await loadUser()
     config.value = settings
   } catch (error) {
     startFailure.value = error as ApiFailure
@@ -89,8 +94,10 @@ async function loadUser(): Promise<void> {
     isUnverified.value = own === undefined
     projects.value = own ?? []
     user.value = self
+    localStorage.setItem(SIGNED_IN, 'yes')
   } catch (error) {
     if (!(error instanceof ApiFailure) || error.status !== 401) throw error
+    localStorage.removeItem(SIGNED_IN)
   }
 }
 
@@ -115,14 +122,17 @@ export async function signedIn(): Promise<void> {
   // Another person must not see what the page of the first one holds, and none of its calls is repeated.
   if (before !== undefined && self.id !== before) return location.assign(`${base}/app`)
   // A session is told more about the server.
-  const [settings] = await Promise.all([call('GET /config'), takeLanguage(self)])
-  config.value = settings
+  await Promise.all([reloadConfig(), takeLanguage(self)])
   await loadUser()
   isSignedOut.value = false
   void queryClient.invalidateQueries()
   const resumed = waiting
   waiting = []
   for (const resume of resumed) resume()
+}
+
+export async function reloadConfig(): Promise<void> {
+  config.value = await call('GET /config')
 }
 
 async function takeLanguage(self: User): Promise<void> {
@@ -135,6 +145,7 @@ async function takeLanguage(self: User): Promise<void> {
 export async function signOut(): Promise<void> {
   await call('POST /auth/logout')
   sessionStorage.clear()
+  localStorage.removeItem(SIGNED_IN)
   location.assign(`${base}/app/login`)
 }
 

@@ -11,7 +11,7 @@ const MIN_PASSWORD_LENGTH = 6
 
 export function AccountStep({ token }: { token: string }) {
   const form = useForm(async ({ email = '', password = '' }) => {
-    await call('POST /setup' as 'POST /auth/login', { body: { token, email, password } as never })
+    await call('POST /setup', { body: { token, email, password } })
     rememberStep('server')
     await signedIn()
     setupToken.value = undefined

@@ -1,12 +1,13 @@
 /** The second step: name and mode of the server. They are read at its start, so the page shows the lines to copy. */
 import { useState } from 'preact/hooks'
-import { config, start } from '../../api/session.ts'
+import { config, reloadConfig } from '../../api/session.ts'
 import { formatServerLines, type ServerSettings } from '../../logic/server-lines.ts'
 import { t, tx } from '../../text/text.ts'
 import { Copy } from '../../ui/copy.tsx'
 import { Field, TextField } from '../../ui/field.tsx'
 import { FormBox, Submit, useForm } from '../../ui/form.tsx'
 import { hostName } from '../../ui/link.ts'
+import { Failed } from '../../ui/state.tsx'
 
 const MODES = ['direct', 'relay', 'sandbox'] as const
 
@@ -93,6 +94,11 @@ export function ServerStep({ onDone }: { onDone(): void }) {
 }
 
 function Lines({ text }: { text: string }) {
+  const [failure, setFailure] = useState<unknown>()
+  const look = () => {
+    setFailure(undefined)
+    reloadConfig().catch(setFailure)
+  }
   if (text === '') return <p class="note good">{t('setup.server.same')}</p>
   return (
     <div class="stack">
@@ -102,10 +108,11 @@ function Lines({ text }: { text: string }) {
       </pre>
       <p class="row">
         <Copy text={text} />
-        <button class="btn" type="button" onClick={() => void start()}>
+        <button class="btn" type="button" onClick={look}>
           {t('setup.server.again')}
         </button>
       </p>
+      {failure !== undefined && <Failed error={failure} />}
       <p class="small muted">
         {tx('setup.server.restart', { command: <code>systemctl restart pillarbox</code> })}
       </p>
