@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { endOfDay, startOfDay } from '../../src/dashboard/logic/days.ts'
-import { EMAIL_FIELDS, emailQuery } from '../../src/dashboard/logic/email-filter.ts'
+import {
+  chosenStates,
+  EMAIL_FIELDS,
+  emailQuery,
+  NO_FILTER,
+  withStates,
+} from '../../src/dashboard/logic/email-filter.ts'
 import { readState } from '../../src/dashboard/logic/url-state.ts'
 
 const now = new Date('2026-11-30T10:12:45.678Z')
@@ -15,7 +21,7 @@ describe('the filter of emails', () => {
 
   it('names statuses, source, campaign and domain as the API does', () => {
     assert.deepEqual(
-      ask('?q=ann@&state=bounced,relayed&source=CAMPAIGN&campaign=c1&domain=a.example'),
+      ask('?q=ann@&status=BOUNCED,SENT&source=CAMPAIGN&campaign=c1&domain=a.example'),
       {
         search: 'ann@',
         status: 'SENT,BOUNCED',
@@ -26,21 +32,48 @@ describe('the filter of emails', () => {
     )
   })
 
+  it('names receivers and states of the queue as the API does', () => {
+    assert.deepEqual(ask('?receiver=Gmail&state=deferred,held'), {
+      receiver: 'Gmail',
+      state: 'deferred,held',
+    })
+  })
+
   it('begins a range at a whole minute, so that the same view is the same request', () => {
     assert.deepEqual(ask('?range=7d'), { startDate: '2026-11-23T10:12:00.000Z' })
   })
 
   it('takes days of the zone', () => {
-    assert.deepEqual(ask('?from=2026-11-01&until=2026-11-02'), {
+    assert.deepEqual(ask('?from=2026-11-01&to=2026-11-02'), {
       startDate: '2026-10-31T23:00:00.000Z',
       endDate: '2026-11-02T22:59:59.999Z',
     })
   })
 
   it('prefers a range to days', () => {
-    assert.deepEqual(ask('?range=24h&from=2026-01-01&until=2026-01-02'), {
+    assert.deepEqual(ask('?range=24h&from=2026-01-01&to=2026-01-02'), {
       startDate: '2026-11-29T10:12:00.000Z',
     })
+  })
+})
+
+describe('the states of the filter', () => {
+  it('are those of the queue or those of mail that has ended', () => {
+    const bounced = { ...NO_FILTER, ...withStates(NO_FILTER, ['bounced']) }
+    assert.deepEqual(chosenStates(bounced), ['bounced'])
+    const more = { ...bounced, ...withStates(bounced, ['bounced', 'opened']) }
+    assert.deepEqual(more.status, ['OPENED', 'BOUNCED'])
+    const other = { ...more, ...withStates(more, ['bounced', 'opened', 'deferred']) }
+    assert.deepEqual(chosenStates(other), ['deferred'])
+    assert.deepEqual(withStates(other, []), { state: [], status: [] })
+  })
+
+  it('may be all that wait', () => {
+    const filter = readState(EMAIL_FIELDS, '?state=waiting')
+    const all = ['waiting', 'deferred', 'held', 'paused', 'sending']
+    assert.deepEqual(chosenStates(filter), all)
+    const fewer = all.filter((one) => one !== 'held')
+    assert.deepEqual(withStates(filter, fewer).state, ['queued', 'deferred', 'paused', 'sending'])
   })
 })
 

@@ -52,7 +52,7 @@ function moodOf(change: number | undefined, welcome: 1 | -1): ShownFigure['mood'
 /** The states of emails that a figure counts, for the list of emails. */
 export const FIGURE_STATUSES: Readonly<Record<FigureName, string>> = {
   sent: 'SENT,DELIVERED,OPENED,CLICKED,BOUNCED,COMPLAINED',
-  delivered: 'SENT,DELIVERED,OPENED,CLICKED,COMPLAINED',
+  delivered: 'DELIVERED,OPENED,CLICKED,COMPLAINED',
   opened: 'OPENED,CLICKED',
   clicked: 'CLICKED',
   complained: 'COMPLAINED',

@@ -4,7 +4,7 @@ import type { Tone } from './tone.ts'
 
 export type Attempt = Email['attempts'][number]
 
-export type Step = {
+export type AttemptStep = {
   step: string
   /** When it began: milliseconds since the attempt began. */
   at: number
@@ -19,7 +19,7 @@ type AttemptItem = {
   number: number
   tone: Tone
   attempt: Attempt
-  steps: readonly Step[]
+  steps: readonly AttemptStep[]
 }
 
 export type StoryItem = { at: string } & (
@@ -101,7 +101,7 @@ function attempts({ attempts: made }: StoryFacts): StoryItem[] {
 }
 
 /** A step is an object of any form in the API. */
-function readStep(given: Record<string, unknown>): Step {
+function readStep(given: Record<string, unknown>): AttemptStep {
   const { step, at, durationMs, host, address, reply, error } = given
   const text = (value: unknown) => (typeof value === 'string' ? value : null)
   return {

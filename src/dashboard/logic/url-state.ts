@@ -1,13 +1,13 @@
 /** Filters in the query of the address, so that the address shares the view. */
 
 /** What a name of the query may be. `list`: some of the values, with commas. */
-export type Field =
+export type UrlField =
   | { kind: 'text' }
   | { kind: 'one'; values: readonly string[] }
   | { kind: 'list'; values: readonly string[] }
   | { kind: 'date' }
 
-export type Fields = Readonly<Record<string, Field>>
+export type Fields = Readonly<Record<string, UrlField>>
 
 export type UrlState<F extends Fields> = {
   [Name in keyof F]: F[Name] extends { kind: 'list' } ? readonly string[] : string
@@ -25,7 +25,7 @@ export function readState<F extends Fields>(fields: F, query: string): UrlState<
   return Object.fromEntries(entries) as UrlState<F>
 }
 
-function readField(field: Field, text: string): string | readonly string[] {
+function readField(field: UrlField, text: string): string | readonly string[] {
   switch (field.kind) {
     case 'text':
       return text

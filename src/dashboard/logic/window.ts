@@ -15,7 +15,9 @@ export type View = {
 export type Span = { from: number; to: number }
 
 /** The window moves in steps, so that most pixels of scrolling change nothing. */
-const STEP = 10
+const STEP = 5
+/** Rows beyond the viewport, on each side. */
+const SPARE = 15
 const MAX_ROWS = 80
 const EDGE_PX = 1_500
 
@@ -23,8 +25,8 @@ const EDGE_PX = 1_500
 export function windowOf({ count, rowHeight, above, height }: View): Span {
   const first = Math.floor(Math.max(0, above) / rowHeight)
   const shown = Math.ceil(height / rowHeight)
-  const size = Math.min(MAX_ROWS, Math.ceil(shown / STEP) * STEP + 3 * STEP)
-  const wanted = Math.floor(first / STEP) * STEP - STEP
+  const size = Math.min(MAX_ROWS, Math.ceil(shown / STEP) * STEP + STEP + 2 * SPARE)
+  const wanted = Math.floor(first / STEP) * STEP - SPARE
   const from = Math.max(0, Math.min(wanted, count - size))
   return { from, to: Math.min(count, from + size) }
 }

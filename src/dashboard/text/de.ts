@@ -2,6 +2,8 @@
 import type { Forms } from '../logic/fill.ts'
 import { account } from './de/account.ts'
 import { activity } from './de/activity.ts'
+import { chart } from './de/chart.ts'
+import { checks } from './de/checks.ts'
 import { door } from './de/door.ts'
 import { emails } from './de/emails.ts'
 import { first } from './de/first.ts'
@@ -17,5 +19,5 @@ import type { en } from './en.ts'
 
 export const de: Record<keyof typeof en, string | Forms> = {
   ...{ ...shell, ...palette, ...door, ...form, ...list, ...setup, ...overview, ...first },
-  ...{ ...emails, ...story, ...reasons, ...activity, ...account },
+  ...{ ...checks, ...chart, ...emails, ...story, ...reasons, ...activity, ...account },
 }

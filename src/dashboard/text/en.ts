@@ -1,6 +1,8 @@
 /** English, from which the other languages are translated. One file for each part of the dashboard. */
 import { account } from './en/account.ts'
 import { activity } from './en/activity.ts'
+import { chart } from './en/chart.ts'
+import { checks } from './en/checks.ts'
 import { door } from './en/door.ts'
 import { emails } from './en/emails.ts'
 import { first } from './en/first.ts'
@@ -20,7 +22,9 @@ export const en = {
   ...form,
   ...list,
   ...setup,
+  ...checks,
   ...overview,
+  ...chart,
   ...first,
   ...emails,
   ...story,

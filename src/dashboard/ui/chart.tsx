@@ -11,9 +11,12 @@ import {
   movePoint,
   summarize,
 } from '../logic/chart.ts'
-import { locale, t } from '../text/text.ts'
+import { chart as chartTexts } from '../text/en/chart.ts'
+import { addTexts, locale, t } from '../text/text.ts'
 import { axisLabel, Bars, type ChartPlaces, Lines } from './chart-marks.tsx'
 import { ChartTable } from './chart-table.tsx'
+
+addTexts(chartTexts)
 
 /** `tone`: the classes of the style sheet, 1 to 4. */
 export type ChartSeriesProps = {

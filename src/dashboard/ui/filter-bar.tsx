@@ -1,6 +1,7 @@
 /** The filters above a list: a search field, and a chip for each field that opens its choices. */
 import type { ComponentChildren } from 'preact'
-import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { toggled } from '../logic/url-state.ts'
 import { t } from '../text/text.ts'
 import { Icon } from './icon.tsx'
 import { useKeys } from './keys.ts'
@@ -75,6 +76,14 @@ export function Chip({ label, shown, class: className = '', children }: ChipProp
   const button = useRef<HTMLButtonElement>(null)
   const popover = useRef<HTMLDivElement>(null)
   const [isOpen, setOpen] = useState(false)
+  useLayoutEffect(() => {
+    const { current: element } = popover
+    if (!isOpen || element === null) return
+    // What it shows may still load, and make it wider.
+    const observer = new ResizeObserver(() => place(button.current, element))
+    observer.observe(element)
+    return () => observer.disconnect()
+  }, [isOpen])
   const close = () => {
     popover.current?.hidePopover()
     button.current?.focus()
@@ -98,10 +107,7 @@ export function Chip({ label, shown, class: className = '', children }: ChipProp
         popover="auto"
         role="dialog"
         aria-label={label}
-        onToggle={({ newState }) => {
-          setOpen(newState === 'open')
-          if (newState === 'open') place(button.current, popover.current)
-        }}
+        onToggle={({ newState }) => setOpen(newState === 'open')}
       >
         {isOpen && children(close)}
       </div>
@@ -110,8 +116,8 @@ export function Chip({ label, shown, class: className = '', children }: ChipProp
 }
 
 /** Below the chip, and inside of the page. */
-function place(button: HTMLElement | null, popover: HTMLElement | null): void {
-  if (button === null || popover === null) return
+function place(button: HTMLElement | null, popover: HTMLElement): void {
+  if (button === null) return
   const { left, bottom } = button.getBoundingClientRect()
   const most = document.documentElement.clientWidth - popover.offsetWidth - 8
   popover.style.left = `${Math.max(8, Math.min(left, most)) + window.scrollX}px`
@@ -138,9 +144,8 @@ export function ChoiceChip(props: ChoiceChipProps) {
           <Menu
             {...{ label, choices, chosen, isMany }}
             onChoose={(value) => {
-              const isChosen = chosen.includes(value)
-              const others = isMany ? chosen.filter((one) => one !== value) : []
-              onChange(isChosen ? others : [...others, value])
+              const others = isMany ? chosen : []
+              onChange(chosen.includes(value) && !isMany ? [] : toggled(others, value))
               if (!isMany) close()
             }}
           />

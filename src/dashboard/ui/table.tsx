@@ -3,7 +3,7 @@
  * reached. The page itself scrolls, so that the browser's keys and gestures work as everywhere.
  */
 import type { ComponentChildren } from 'preact'
-import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { isNearEnd, type Span, scrollTo, type View, windowOf } from '../logic/window.ts'
 import { t } from '../text/text.ts'
 import { useKeys } from './keys.ts'
@@ -154,27 +154,47 @@ export function Table<Row>({
       </thead>
       <tbody ref={body}>
         <Gap rows={span.from} {...{ rowHeight }} width={columns.length} />
-        {rows.slice(span.from, span.to).map((row, index) => {
-          const at = span.from + index
-          return (
-            <tr
-              key={idOf(row)}
-              data-row={at}
-              aria-rowindex={at + 2}
-              class={at === current ? 'current' : ''}
-              onFocusCapture={() => setCurrent(at)}
-            >
-              {columns.map(({ key, class: className, show }) => (
-                <td key={key} class={className}>
-                  {show(row)}
-                </td>
-              ))}
-            </tr>
-          )
-        })}
+        {rows.slice(span.from, span.to).map((row, index) => (
+          <TableRow
+            key={idOf(row)}
+            {...{ row, columns }}
+            at={span.from + index}
+            isCurrent={span.from + index === current}
+            onFocus={setCurrent}
+          />
+        ))}
         <Gap rows={Math.max(0, rows.length - span.to)} {...{ rowHeight }} width={columns.length} />
       </tbody>
     </table>
+  )
+}
+
+type RowProps<Row> = {
+  row: Row
+  columns: readonly Column<Row>[]
+  at: number
+  isCurrent: boolean
+  onFocus(at: number): void
+}
+
+/** While the window moves, most rows stay: they are not made again. */
+function TableRow<Row>({ row, columns, at, isCurrent, onFocus }: RowProps<Row>) {
+  return useMemo(
+    () => (
+      <tr
+        data-row={at}
+        aria-rowindex={at + 2}
+        class={isCurrent ? 'current' : ''}
+        onFocusCapture={() => onFocus(at)}
+      >
+        {columns.map(({ key, class: className, show }) => (
+          <td key={key} class={className}>
+            {show(row)}
+          </td>
+        ))}
+      </tr>
+    ),
+    [row, columns, at, isCurrent, onFocus],
   )
 }
 

@@ -3,11 +3,15 @@ import { user } from '../api/session.ts'
 import { dayTime, fullTime, type Place, relativeTime, shortTime } from '../logic/format.ts'
 import { locale } from '../text/text.ts'
 
+const OWN_ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone
+
 /** The zone of the account, or the browser's for an account that never chose one. */
 export function place(): Place {
   const chosen = user.value?.timezone
-  const own = Intl.DateTimeFormat().resolvedOptions().timeZone
-  return { locale: locale(), timeZone: chosen === undefined || chosen === 'UTC' ? own : chosen }
+  return {
+    locale: locale(),
+    timeZone: chosen === undefined || chosen === 'UTC' ? OWN_ZONE : chosen,
+  }
 }
 
 /** `minute` and `second`: the time, and the day unless it is today. */

@@ -7,7 +7,7 @@ import { isUnfiltered, readState, type UrlState, writeState } from '../../logic/
 import { visible } from '../../logic/visible.ts'
 import { activity as activityTexts } from '../../text/en/activity.ts'
 import { list as listTexts } from '../../text/en/list.ts'
-import { addTexts, codeText, t } from '../../text/text.ts'
+import { addTexts, codeText, locale, t } from '../../text/text.ts'
 import { ChoiceChip } from '../../ui/filter-bar.tsx'
 import { List } from '../../ui/list.tsx'
 import { Page } from '../../ui/page.tsx'
@@ -39,7 +39,7 @@ export default function Activity() {
     return `${path}${writeState(ACTIVITY_FIELDS, { ...filter, ...part } as Filter)}`
   }
   const change = (part: Partial<Filter>) => route(address(part), true)
-  const columns = useMemo(() => listColumns((id) => address({ entry: id })), [t, search])
+  const columns = useMemo(() => listColumns((id) => address({ entry: id })), [locale(), search])
   return (
     <Page title={t('nav.activity')} text={t('activity.lead')}>
       <search class="bar">

@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks'
 import { base } from '../../api/client.ts'
 import { duration } from '../../logic/format.ts'
-import { type Attempt, replyText, type Step } from '../../logic/story.ts'
+import { type Attempt, type AttemptStep, replyText } from '../../logic/story.ts'
 import type { Tone } from '../../logic/tone.ts'
 import { visible } from '../../logic/visible.ts'
 import { codeText, locale, t } from '../../text/text.ts'
@@ -32,7 +32,7 @@ export function Said({ attempt }: { attempt: Attempt }) {
 }
 
 type StepsProps = {
-  steps: readonly Step[]
+  steps: readonly AttemptStep[]
   number: number
   /** The attempt in milliseconds. */
   total: number
@@ -84,7 +84,7 @@ export function Steps({ steps, number, total, tone, isOpen }: StepsProps) {
   )
 }
 
-function Bar({ step, end, isBad }: { step: Step; end: number; isBad: boolean }) {
+function Bar({ step, end, isBad }: { step: AttemptStep; end: number; isBad: boolean }) {
   const label = t('story.step.span', {
     from: duration(step.at, locale()),
     time: duration(step.durationMs, locale()),
@@ -102,7 +102,7 @@ function Bar({ step, end, isBad }: { step: Step; end: number; isBad: boolean }) 
   )
 }
 
-function answerOf({ host, address, answer }: Step): string {
+function answerOf({ host, address, answer }: AttemptStep): string {
   const peer = [host, address === null ? null : `[${address}]`].filter((part) => part !== null)
   return [peer.join(' '), answer].filter((part) => part !== null && part !== '').join('\n')
 }

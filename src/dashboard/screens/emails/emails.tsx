@@ -1,11 +1,11 @@
 /** All mail of the project, newest first, with the reason for where each email is. */
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import { useLocation } from 'preact-iso/router'
-import { EMAIL_FIELDS, type EmailFilter, emailQuery } from '../../logic/email-filter.ts'
+import { EMAIL_FIELDS, emailQuery, type ListFilter, NO_FILTER } from '../../logic/email-filter.ts'
 import { isUnfiltered, readState, writeState } from '../../logic/url-state.ts'
 import { emails as emailsTexts } from '../../text/en/emails.ts'
 import { list as listTexts } from '../../text/en/list.ts'
-import { addTexts, t } from '../../text/text.ts'
+import { addTexts, locale, t } from '../../text/text.ts'
 import { SearchField } from '../../ui/filter-bar.tsx'
 import { link } from '../../ui/link.ts'
 import { List } from '../../ui/list.tsx'
@@ -13,7 +13,7 @@ import { Page } from '../../ui/page.tsx'
 import { place } from '../../ui/time.tsx'
 import { useList } from '../../ui/use-list.ts'
 import { type EmailRow, emailColumns } from './columns.tsx'
-import { Filters, NO_FILTER } from './filters.tsx'
+import { Filters } from './filters.tsx'
 import { NoMail } from './no-mail.tsx'
 
 addTexts(emailsTexts, listTexts)
@@ -25,11 +25,11 @@ export default function Emails() {
   const query = useMemo(() => emailQuery(filter, new Date(), place().timeZone), [filter])
   const list = useList<'GET /emails', EmailRow>('GET /emails', query)
   const { rows } = list
-  const columns = useMemo(emailColumns, [t])
+  const columns = useMemo(emailColumns, [locale()])
   const [isOpening, setOpening] = useState(false)
 
-  const change = (part: Partial<EmailFilter>) => {
-    const next = { ...filter, ...part } as EmailFilter
+  const change = (part: Partial<ListFilter>) => {
+    const next = { ...filter, ...part } as ListFilter
     route(`${path}${writeState(EMAIL_FIELDS, next)}`, true)
   }
   useEffect(() => {

@@ -2,11 +2,12 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { useCall } from '../../api/queries.ts'
 import {
-  type EMAIL_FIELDS,
-  type EmailFilter,
+  chosenStates,
   FILTER_STATES,
+  type ListFilter,
   RANGES,
   SOURCES,
+  withStates,
 } from '../../logic/email-filter.ts'
 import { t } from '../../text/text.ts'
 import { Chip, ChoiceChip, ClearButton } from '../../ui/filter-bar.tsx'
@@ -14,7 +15,7 @@ import { Menu } from '../../ui/menu.tsx'
 import { Failed, Loading } from '../../ui/state.tsx'
 import { place } from '../../ui/time.tsx'
 
-type FiltersProps = { filter: EmailFilter; onChange(change: Partial<EmailFilter>): void }
+type FiltersProps = { filter: ListFilter; onChange(change: Partial<ListFilter>): void }
 
 export function Filters({ filter, onChange }: FiltersProps) {
   return (
@@ -22,11 +23,9 @@ export function Filters({ filter, onChange }: FiltersProps) {
       <ChoiceChip
         label={t('emails.state')}
         choices={FILTER_STATES.map((value) => ({ value, label: t(`email.${value}`) }))}
-        chosen={filter.state}
+        chosen={chosenStates(filter)}
         isMany
-        onChange={(chosen) =>
-          onChange({ state: FILTER_STATES.filter((value) => chosen.includes(value)) })
-        }
+        onChange={(chosen) => onChange(withStates(filter, chosen))}
       />
       <ChoiceChip
         label={t('emails.source')}
@@ -127,9 +126,9 @@ function DomainForm({ domain, onDone }: { domain: string; onDone(domain: string)
   )
 }
 
-function DatesChip({ filter: { range, from, until }, onChange }: FiltersProps) {
-  const isOwn = from !== '' || until !== ''
-  const own = isOwn ? `${from} – ${until}` : undefined
+function DatesChip({ filter: { range, from, to }, onChange }: FiltersProps) {
+  const isOwn = from !== '' || to !== ''
+  const own = isOwn ? `${from} – ${to}` : undefined
   const shown = range === '' ? own : t(`emails.range.${range as (typeof RANGES)[number]}`)
   return (
     <Chip label={t('emails.dates')} shown={shown}>
@@ -140,12 +139,12 @@ function DatesChip({ filter: { range, from, until }, onChange }: FiltersProps) {
             choices={RANGES.map((value) => ({ value, label: t(`emails.range.${value}`) }))}
             chosen={[range]}
             onChoose={(value) => {
-              onChange({ range: value === range ? '' : value, from: '', until: '' })
+              onChange({ range: value === range ? '' : value, from: '', to: '' })
               close()
             }}
           />
           <OwnDates
-            {...{ from, until }}
+            {...{ from, to }}
             onDone={(dates) => {
               onChange({ range: '', ...dates })
               close()
@@ -154,7 +153,7 @@ function DatesChip({ filter: { range, from, until }, onChange }: FiltersProps) {
           <ClearButton
             isShown={shown !== undefined}
             onClear={() => {
-              onChange({ range: '', from: '', until: '' })
+              onChange({ range: '', from: '', to: '' })
               close()
             }}
           />
@@ -166,18 +165,18 @@ function DatesChip({ filter: { range, from, until }, onChange }: FiltersProps) {
 
 type OwnDatesProps = {
   from: string
-  until: string
-  onDone(dates: { from: string; until: string }): void
+  to: string
+  onDone(dates: { from: string; to: string }): void
 }
 
 function OwnDates(props: OwnDatesProps) {
   const [from, setFrom] = useState(props.from)
-  const [until, setUntil] = useState(props.until)
+  const [to, setUntil] = useState(props.to)
   return (
     <form
       onSubmit={(event) => {
         event.preventDefault()
-        props.onDone({ from, until })
+        props.onDone({ from, to })
       }}
     >
       <label>
@@ -186,7 +185,7 @@ function OwnDates(props: OwnDatesProps) {
           class="input"
           type="date"
           value={from}
-          max={until}
+          max={to}
           onInput={({ currentTarget }) => setFrom(currentTarget.value)}
         />
       </label>
@@ -195,7 +194,7 @@ function OwnDates(props: OwnDatesProps) {
         <input
           class="input"
           type="date"
-          value={until}
+          value={to}
           min={from}
           onInput={({ currentTarget }) => setUntil(currentTarget.value)}
         />
@@ -207,8 +206,3 @@ function OwnDates(props: OwnDatesProps) {
     </form>
   )
 }
-
-export const NO_FILTER: EmailFilter = {
-  ...{ q: '', source: '', campaign: '', domain: '', range: '', from: '', until: '' },
-  state: [],
-} satisfies Record<keyof typeof EMAIL_FIELDS, unknown>

@@ -6,7 +6,10 @@ import { useEffect, useState } from 'preact/hooks'
 import { useCall } from '../../api/queries.ts'
 import { config, project } from '../../api/session.ts'
 import { firstOutcome, firstSender, lookDelay, QUICK_FOR_MS } from '../../logic/onboarding.ts'
-import { t } from '../../text/text.ts'
+import { first as firstTexts } from '../../text/en/first.ts'
+import { form as formTexts } from '../../text/en/form.ts'
+import { setup as setupTexts } from '../../text/en/setup.ts'
+import { addTexts, t } from '../../text/text.ts'
 import { putStepsAway } from '../../ui/onboarding.ts'
 import { Page } from '../../ui/page.tsx'
 import { Panel } from '../../ui/panel.tsx'
@@ -14,6 +17,9 @@ import { DomainStep } from './domain-step.tsx'
 import { type FirstEmail, FirstMailBox } from './first-mail.tsx'
 import { SendStep } from './send-step.tsx'
 import { ReadStep, RealStep, SenderStep, SignedInStep } from './steps.tsx'
+
+// The domain's step is that of the set-up.
+addTexts(firstTexts, formTexts, setupTexts)
 
 const DOMAIN_MS = 10_000
 /** After the mail has ended its way. */

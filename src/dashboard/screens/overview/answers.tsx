@@ -1,5 +1,6 @@
 /** The answer of the overview as a heading, and below it each trouble with its way out. */
 import { useCall } from '../../api/queries.ts'
+import { project } from '../../api/session.ts'
 import {
   type MailAnswer,
   type ReceiverStanding,
@@ -11,6 +12,7 @@ import { shortTime } from '../../logic/format.ts'
 import { codeText, locale, t } from '../../text/text.ts'
 import { Icon } from '../../ui/icon.tsx'
 import { link } from '../../ui/link.ts'
+import { showOnboarding } from '../../ui/onboarding.ts'
 import { place } from '../../ui/time.tsx'
 import { receiverName } from './receiver-name.ts'
 
@@ -85,7 +87,18 @@ function Explained({ trouble }: { trouble: Trouble }) {
     case 'checks_warning':
       return <FailedChecks checks={trouble.checks} />
     case 'no_domain':
-      return <>{t('answer.no_domain.text')}</>
+      return (
+        <>
+          {t('answer.no_domain.text')}{' '}
+          <button
+            class="text-button"
+            type="button"
+            onClick={() => showOnboarding(project.value?.id ?? '')}
+          >
+            {t('answer.no_domain.way')}
+          </button>
+        </>
+      )
     case 'cap_reached':
       return <>{t('answer.cap_reached.text', { count: trouble.limit })}</>
     case 'cap_near':

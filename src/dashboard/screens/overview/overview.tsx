@@ -12,6 +12,7 @@ import {
   toRangeQuery,
   writeShownRange,
 } from '../../logic/range.ts'
+import { checks as checkTexts } from '../../text/en/checks.ts'
 import { overview as overviewTexts } from '../../text/en/overview.ts'
 import { addTexts, t } from '../../text/text.ts'
 import { useKeys } from '../../ui/keys.ts'
@@ -30,7 +31,7 @@ import { Next } from './next.tsx'
 import { RangeHead, RangePicker } from './range-picker.tsx'
 import { Receivers } from './receivers.tsx'
 
-addTexts(overviewTexts)
+addTexts(overviewTexts, checkTexts)
 
 const Onboarding = lazy(() => import('../onboarding/onboarding.tsx'))
 

@@ -2,12 +2,16 @@
 import { useLocation } from 'preact-iso/router'
 import { call } from '../../api/client.ts'
 import { reloadProjects } from '../../api/session.ts'
-import { t } from '../../text/text.ts'
+import { first as firstTexts } from '../../text/en/first.ts'
+import { form as formTexts } from '../../text/en/form.ts'
+import { addTexts, t } from '../../text/text.ts'
 import { TextField } from '../../ui/field.tsx'
 import { FormBox, FormFailure, Submit, useForm } from '../../ui/form.tsx'
 import { freshKeys } from '../../ui/fresh-keys.ts'
 import { outer } from '../../ui/link.ts'
 import { Page } from '../../ui/page.tsx'
+
+addTexts(firstTexts, formTexts)
 
 /** As the server has it. */
 const MAX_NAME_LENGTH = 100

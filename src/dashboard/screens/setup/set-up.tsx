@@ -7,6 +7,7 @@ import { useEffect } from 'preact/hooks'
 import { useLocation } from 'preact-iso/router'
 import { isOperator, needsSetUp, user } from '../../api/session.ts'
 import { setupToken } from '../../api/setup-token.ts'
+import { checks as checkTexts } from '../../text/en/checks.ts'
 import { door as doorTexts } from '../../text/en/door.ts'
 import { form as formTexts } from '../../text/en/form.ts'
 import { setup as setupTexts } from '../../text/en/setup.ts'
@@ -20,7 +21,7 @@ import { endSetUp, rememberStep, STEPS, type SetUpStep, stepOf } from './progres
 import { ProjectStep } from './project-step.tsx'
 import { ServerStep } from './server-step.tsx'
 
-addTexts(setupTexts, doorTexts, formTexts)
+addTexts(setupTexts, checkTexts, doorTexts, formTexts)
 
 export default function SetUp() {
   if (user.value !== undefined) return isOperator.value ? <Later /> : <Leave to={outer('')} />

@@ -28,10 +28,8 @@ export const emails = {
   'emails.until': 'Bis',
   'emails.zone': 'Tage in {zone}',
   'emails.noCampaigns': 'Noch keine Kampagne',
-  'emails.count': { one: '{count} Mail', other: '{count} Mails' },
   'emails.count.many': 'Mehr, als sich schnell zählen lässt',
   'emails.count.loading': 'Wird gezählt',
-  'emails.count.failed': 'Das Zählen ist gescheitert.',
   'emails.kept': 'Ältere Mails behalten ihre Geschichte, wenn ihr Text gelöscht ist.',
   'emails.empty': 'Noch keine Mail',
   'emails.empty.text':

@@ -1,4 +1,4 @@
-/** Texts of the first steps of a project. */
+/** Texts of a new project and its first steps. */
 export const first = {
   'first.title': 'Deine erste Mail',
   'first.sandbox': 'Sandbox: alles funktioniert, und keine Mail verlässt diese Maschine.',
@@ -63,4 +63,9 @@ export const first = {
   'first.relayed': 'Vom Relay angenommen für {address}',
   'first.failed': 'Nicht zugestellt an {address}',
   'first.failed.text': 'Ihre Geschichte sagt, warum, und was zu tun ist.',
+  'project.new': 'Ein neues Projekt',
+  'project.text': 'Ein Projekt hat eigene Absender, Personen, Schlüssel und Mitglieder.',
+  'project.name': 'Name',
+  'project.hint': 'Für die Mitglieder und im Umschalter sichtbar.',
+  'project.create': 'Projekt anlegen',
 } as const

@@ -9,11 +9,6 @@ export const overview = {
   'answer.disabled': 'Nichts wird gesendet: das Projekt ist gesperrt',
   'answer.disabled.text':
     'Wer den Server betreibt, hat es gesperrt ({reason}) und kann es wieder freigeben. Wartende Mail bleibt erhalten.',
-  'disabled.PAYMENT_FAILED': 'eine Zahlung schlug fehl',
-  'disabled.EMAIL_REPUTATION': 'zu viele Rückläufer oder Beschwerden',
-  'disabled.PHISHING_DETECTED': 'die Mail sah nach Phishing aus',
-  'disabled.CARD_VERIFICATION_FAILED': 'die Karte ließ sich nicht prüfen',
-  'disabled.MANUAL': 'von Hand',
   'answer.checks_failed': {
     one: 'Der Server besteht eine Prüfung nicht',
     other: 'Der Server besteht {count} Prüfungen nicht',
@@ -108,9 +103,6 @@ export const overview = {
   'figure.points.less': '{value} Punkte weniger',
   'figure.same': 'wie in {before}',
   'figure.none': 'nichts in {before}',
-  'chart.table': 'Als Tabelle zeigen',
-  'chart.picture': 'Als Bild zeigen',
-  'chart.unknown': 'unbekannt',
   'byday.title': 'Mail nach Tagen',
   'byhour.title': 'Mail nach Stunden',
   'byday.day': 'Tag',
@@ -169,9 +161,4 @@ export const overview = {
   'cap.transactional': 'Transaktionsmail',
   'cap.workflows': 'Workflowmail',
   'cap.inbound': 'Empfangene Mail',
-  'project.new': 'Ein neues Projekt',
-  'project.text': 'Ein Projekt hat eigene Absender, Personen, Schlüssel und Mitglieder.',
-  'project.name': 'Name',
-  'project.hint': 'Für die Mitglieder und im Umschalter sichtbar.',
-  'project.create': 'Projekt anlegen',
 } as const

@@ -16,6 +16,11 @@ export const shell = {
   'shell.offline':
     'Der Server ist nicht erreichbar. Die Seite zeigt, was vorher geladen wurde, und fragt von selbst erneut.',
   'shell.disabled': 'Dieses Projekt ist gesperrt: {reason}. Lesen geht; Senden und Ändern nicht.',
+  'disabled.PAYMENT_FAILED': 'eine Zahlung schlug fehl',
+  'disabled.EMAIL_REPUTATION': 'zu viele Rückläufer oder Beschwerden',
+  'disabled.PHISHING_DETECTED': 'die Mail sah nach Phishing aus',
+  'disabled.CARD_VERIFICATION_FAILED': 'die Karte ließ sich nicht prüfen',
+  'disabled.MANUAL': 'von Hand',
   'shell.resetting': 'Dieses Projekt wird zurückgesetzt',
   'shell.resetting.text':
     'Kontakte, Mails und Kampagnen werden gelöscht. Danach öffnet sich die Seite wieder.',

@@ -115,7 +115,6 @@ export const story = {
   'action.cancel.title': 'Diese Mail abbrechen',
   'action.cancel.text':
     'Die Mail an {to} wird nicht mehr gesendet. Solange ihr Text behalten wird, kannst du sie wieder versuchen.',
-  'action.cancel.keep': 'Behalten',
   'action.cancel.do': 'Mail abbrechen',
   'action.suppress': 'Adresse sperren',
   'action.suppress.title': '{to} sperren',
@@ -128,7 +127,6 @@ export const story = {
     'An diese Adresse wird wieder gesendet. Was nicht gesendet wurde, bleibt, wie es ist.',
   'action.lift.why': 'Gesperrt seit {at}: {why}',
   'action.lift.do': 'Aufheben',
-  'action.more': 'Mehr',
   'action.disabled': 'Das Projekt ist gesperrt.',
   'action.failed': 'Nicht ausgeführt',
   'action.done.suppressed': 'Die Adresse ist gesperrt.',
@@ -144,7 +142,6 @@ export const story = {
   'mail.dark': 'Auf Dunkel',
   'mail.cleared': 'Der Text dieser Mail wird nicht mehr behalten. Ihre Geschichte bleibt.',
   'mail.noText': 'Diese Mail hat keinen eigenen Text.',
-  'mail.noHeaders': 'Diese Mail wurde ohne eigene Kopfzeilen gesendet.',
   'mail.download': 'Herunterladen (.eml)',
   'mail.source.text':
     'Wie ein Mailprogramm sie bekommt. Gesendete Mail wird neu zusammengesetzt und mit den heutigen Schlüsseln signiert.',

@@ -28,10 +28,8 @@ export const emails = {
   'emails.until': 'Until',
   'emails.zone': 'Days of {zone}',
   'emails.noCampaigns': 'No campaign yet',
-  'emails.count': { one: '{count} email', other: '{count} emails' },
   'emails.count.many': 'More than can be counted quickly',
   'emails.count.loading': 'Counting',
-  'emails.count.failed': 'The count failed.',
   'emails.kept': 'Older emails keep their story when their text has been deleted.',
   'emails.empty': 'No mail yet',
   'emails.empty.text':

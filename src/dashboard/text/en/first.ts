@@ -1,4 +1,4 @@
-/** Texts of the first steps of a project. */
+/** Texts of a new project and its first steps. */
 export const first = {
   'first.title': 'Your first mail',
   'first.sandbox': 'Sandbox: everything works, and no mail leaves this machine.',
@@ -63,4 +63,9 @@ export const first = {
   'first.relayed': 'Taken by the relay for {address}',
   'first.failed': 'Not delivered to {address}',
   'first.failed.text': 'Its story says why, and what to do.',
+  'project.new': 'A new project',
+  'project.text': 'A project has its own senders, people, keys and members.',
+  'project.name': 'Name',
+  'project.hint': 'Shown to the members, and in the switcher.',
+  'project.create': 'Create the project',
 } as const

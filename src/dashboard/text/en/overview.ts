@@ -9,11 +9,6 @@ export const overview = {
   'answer.disabled': 'Nothing is sent: the project is disabled',
   'answer.disabled.text':
     'Whoever runs the server disabled it ({reason}) and can enable it again. Waiting mail stays.',
-  'disabled.PAYMENT_FAILED': 'a payment failed',
-  'disabled.EMAIL_REPUTATION': 'too many bounces or complaints',
-  'disabled.PHISHING_DETECTED': 'its mail looked like phishing',
-  'disabled.CARD_VERIFICATION_FAILED': 'the card could not be verified',
-  'disabled.MANUAL': 'by hand',
   'answer.checks_failed': {
     one: 'The server fails a check',
     other: 'The server fails {count} checks',
@@ -106,9 +101,6 @@ export const overview = {
   'figure.points.less': '{value} points less',
   'figure.same': 'as in {before}',
   'figure.none': 'nothing in {before}',
-  'chart.table': 'Show as table',
-  'chart.picture': 'Show as picture',
-  'chart.unknown': 'unknown',
   'byday.title': 'Mail by day',
   'byhour.title': 'Mail by hour',
   'byday.day': 'Day',
@@ -164,9 +156,4 @@ export const overview = {
   'cap.transactional': 'Transactional mail',
   'cap.workflows': 'Workflow mail',
   'cap.inbound': 'Received mail',
-  'project.new': 'A new project',
-  'project.text': 'A project has its own senders, people, keys and members.',
-  'project.name': 'Name',
-  'project.hint': 'Shown to the members, and in the switcher.',
-  'project.create': 'Create the project',
 } as const

@@ -17,6 +17,11 @@ export const shell = {
     'The server cannot be reached. The page shows what was loaded before, and asks again by itself.',
   'shell.disabled':
     'This project is disabled: {reason}. Reading works; sending and changing do not.',
+  'disabled.PAYMENT_FAILED': 'a payment failed',
+  'disabled.EMAIL_REPUTATION': 'too many bounces or complaints',
+  'disabled.PHISHING_DETECTED': 'its mail looked like phishing',
+  'disabled.CARD_VERIFICATION_FAILED': 'the card could not be verified',
+  'disabled.MANUAL': 'by hand',
   'shell.resetting': 'This project is being reset',
   'shell.resetting.text':
     'Contacts, emails and campaigns are being deleted. The page opens again when that has ended.',

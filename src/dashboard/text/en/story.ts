@@ -114,7 +114,6 @@ export const story = {
   'action.cancel.title': 'Cancel this email',
   'action.cancel.text':
     'The email to {to} is not sent any more. It can be tried again as long as its text is kept.',
-  'action.cancel.keep': 'Keep it',
   'action.cancel.do': 'Cancel the email',
   'action.suppress': 'Suppress the address',
   'action.suppress.title': 'Suppress {to}',
@@ -127,7 +126,6 @@ export const story = {
     'Emails to this address are sent again. Those that were not sent stay as they are.',
   'action.lift.why': 'Suppressed since {at}: {why}',
   'action.lift.do': 'Lift it',
-  'action.more': 'More',
   'action.disabled': 'The project is disabled.',
   'action.failed': 'Not done',
   'action.done.suppressed': 'The address is suppressed.',
@@ -143,7 +141,6 @@ export const story = {
   'mail.dark': 'On dark',
   'mail.cleared': 'The text of this email is not kept any more. Its story stays.',
   'mail.noText': 'This email has no text of its own.',
-  'mail.noHeaders': 'This email was sent with no header fields of its own.',
   'mail.download': 'Download (.eml)',
   'mail.source.text':
     'As a mail program gets it. For sent mail it is composed again, and signed with the present keys.',
