@@ -41,15 +41,10 @@ type InvitationTexts = Texts['invitation']
 
 type OpenInvitation = Extract<ShownInvitation, { state: 'open' }>
 
-/** `isWrongPassword`: the password that was sent cannot be used. `token`: of the invitation's link. */
-type InvitationInput = {
-  language: Language
-  baseUrl: string
-  token: string
-  isWrongPassword?: boolean
-}
+/** `isWrongPassword`: the password that was sent cannot be used. */
+type InvitationInput = { language: Language; isWrongPassword?: boolean }
 
-type Choice = Pick<InvitationInput, 'language' | 'baseUrl' | 'token'> & { texts: InvitationTexts }
+type Choice = { language: Language; texts: InvitationTexts }
 
 const JSON_HEADER = "-H 'Content-Type: application/json'"
 
@@ -132,25 +127,26 @@ function link(href: string, text: string): Html {
 /** The page of an invitation, with the choices of its reader. */
 export function invitationView(
   invitation: ShownInvitation,
-  { language, isWrongPassword = false, ...call }: InvitationInput,
+  { language, isWrongPassword = false }: InvitationInput,
 ): HtmlPage {
   const texts = textsOf(language).invitation
   const { projectName, address } = invitation
   const isOpen = invitation.state === 'open'
   const title = isOpen ? texts.title : texts.accepted.title
   const content = isOpen
-    ? html`${describe(invitation, texts)}${isWrongPassword ? fault(texts.wrongPassword) : ''}${choice(invitation, { texts, language, ...call })}`
+    ? html`${describe(invitation, texts)}${isWrongPassword ? fault(texts.wrongPassword) : ''}${choice(invitation, { texts, language })}`
     : html`<p>${phrase(texts.accepted.text, { project: projectName, email: address })}</p>
 ${buttonLink('../app', texts.accepted.button)}`
   const status = isWrongPassword ? 422 : 200
-  return { status, language, title, projectName, content: html`<h1>${title}</h1>\n${content}` }
+  const body = html`<h1>${title}</h1>\n${content}`
+  return { status, language, title, projectName, hasMark: true, content: body }
 }
 
 /** The page for an invitation that is not open. */
 export function goneInvitationView(language: Language): HtmlPage {
   const { title, text } = textsOf(language).invitation.gone
   const content = html`<h1>${title}</h1>\n<p>${text}</p>`
-  return { status: 404, language, title, projectName: null, content }
+  return { status: 404, language, title, projectName: null, hasMark: true, content }
 }
 
 function describe(invitation: OpenInvitation, texts: InvitationTexts): Html {
@@ -160,10 +156,10 @@ function describe(invitation: OpenInvitation, texts: InvitationTexts): Html {
 `
 }
 
-/** The choices of the reader. There is no form for passwords, so a person with an account accepts by the API. */
+/** The choices of the reader. A person with an account logs in at the dashboard first. */
 function choice(
   { isProjectDisabled, address, reader }: OpenInvitation,
-  { texts, language, baseUrl, token }: Choice,
+  { texts, language }: Choice,
 ): Html {
   if (isProjectDisabled) return note(html`${texts.closed}`)
   switch (reader) {
@@ -174,10 +170,7 @@ function choice(
     case 'newcomer':
       return html`<p>${texts.newcomer}</p>\n${form(passwordField(address, texts), texts.accept)}`
     case 'known':
-      return html`${note(phrase(texts.logIn.text, { email: address }))}${showCalls(
-        logInCall(baseUrl, address),
-        sessionCall(`${baseUrl}/auth/accept-invitation`, { token }),
-      )}${buttonLink('../app/login', texts.logIn.button)}`
+      return html`${note(phrase(texts.logIn.text, { email: address }))}${buttonLink('../app/login', texts.logIn.button)}`
     case 'other':
       return html`${note(html`${texts.other}`)}${logOutForm(language)}`
   }

@@ -76,8 +76,7 @@ async function showPage(
   const user = await findSessionUser(core, incoming)
   const shown = await findInvitationView(core, params.token ?? '', user)
   if (shown === undefined) throw noSuchPage()
-  const call = { baseUrl: core.config.baseUrl, token: params.token ?? '' }
-  return layout(invitationView(shown, { language: languageOf(incoming), isWrongPassword, ...call }))
+  return layout(invitationView(shown, { language: languageOf(incoming), isWrongPassword }))
 }
 
 async function acceptByForm(
