@@ -2,13 +2,13 @@
  * The build of the dashboard: one flat folder with hashed scripts and style sheets, their twins in Brotli and
  * gzip, the pages, the licences of the bundled packages, and a manifest for the server.
  */
-import { createHash } from 'node:crypto'
+import { createHash, hash } from 'node:crypto'
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
-import { build, type Metafile } from 'esbuild'
+import { build, type Metafile, type Plugin } from 'esbuild'
 import { ASSET_SOURCES } from '../../src/config/assets.ts'
 import type { DashboardManifest } from '../../src/http/dashboard/files.ts'
 import { collectLicences } from './licences.ts'
@@ -31,6 +31,31 @@ const SHARED = {
   legalComments: 'none',
   logLevel: 'warning',
 } as const
+
+const LAZY = 'lazy'
+
+/**
+ * Puts all that the frame of the dashboard needs into one chunk. The bundler makes a chunk of the modules that the
+ * same parts load, and each lazy part loads some modules of the frame: in their own chunks, these modules would be a
+ * dozen requests. So each lazy part loads the whole frame, which is there already.
+ */
+const onceForAll: Plugin = {
+  name: 'once-for-all',
+  setup({ onResolve, onLoad }) {
+    const root = process.cwd()
+    onResolve({ filter: /^\./ }, ({ kind, path: name, resolveDir }) => {
+      if (kind !== 'dynamic-import' || !resolveDir.startsWith(path.join(root, SOURCE))) return null
+      return { path: path.relative(root, path.join(resolveDir, name)), namespace: LAZY }
+    })
+    onLoad({ filter: /.*/, namespace: LAZY }, ({ path: file }) => {
+      const from = (name: string) => JSON.stringify(`./${name.replaceAll(path.sep, '/')}`)
+      const frame = `import ${from(`${SOURCE}/app.tsx`)}`
+      const exported = `export * from ${from(file)}`
+      const named = file.endsWith('.tsx') ? `export { default } from ${from(file)}` : ''
+      return { contents: [frame, exported, named].join('\n'), resolveDir: root, loader: 'ts' }
+    })
+  },
+}
 
 /** Scripts and style sheets that the first page names, besides the chunks of the main script. */
 type Entries = Record<keyof typeof ENTRIES, string>
@@ -56,17 +81,21 @@ export async function buildDashboard(): Promise<{ isNew: boolean; sizes: Size[] 
       jsx: 'automatic',
       jsxImportSource: 'preact',
       metafile: true,
+      plugins: [onceForAll],
     })
     if (warnings.length > 0) throw new Error('the bundler warned, see above')
     const outputs = flatten(metafile.outputs)
     const entries = findEntries(outputs)
     const first = [entries.main, ...staticImports(outputs, entries.main)]
     const sizes = await measure(folder, { outputs, first: [...first, entries.theme, entries.app] })
+    const frame = await bundleFrame()
     await writeFile(path.join(folder, 'index.html'), indexPage({ ...entries, first }))
-    await writeFile(path.join(folder, 'frame.html'), framePage(await bundleFrame()))
+    await writeFile(path.join(folder, 'frame.html'), framePage(frame))
     await writeFile(path.join(folder, 'licences.txt'), await collectLicences(metafile))
     await writeTwins(folder, Object.keys(outputs))
-    const manifest: DashboardManifest = { inputs, files: Object.keys(outputs).sort() }
+    const frameScript = `sha256-${hash('sha256', frame, 'base64')}`
+    const files = Object.keys(outputs).sort()
+    const manifest: DashboardManifest = { inputs, files, frameScript }
     await writeFile(path.join(folder, 'manifest.json'), JSON.stringify(manifest))
     await replace(folder)
     return { isNew: true, sizes }
@@ -76,12 +105,12 @@ export async function buildDashboard(): Promise<{ isNew: boolean; sizes: Size[] 
 }
 
 function hashInputs(): string {
-  const hash = createHash('sha256')
+  const digest = createHash('sha256')
   const sources = globSync(`${SOURCE}/**/*.{ts,tsx,css,json,svg}`).sort()
   for (const file of [...sources, ...OTHER_INPUTS]) {
-    hash.update(`${file}\0`).update(readFileSync(file)).update('\0')
+    digest.update(`${file}\0`).update(readFileSync(file)).update('\0')
   }
-  return hash.digest('hex')
+  return digest.digest('hex')
 }
 
 function readManifest(): DashboardManifest | undefined {

@@ -1695,6 +1695,71 @@ export interface Operations {
     body: null
     answer: EmailPage
   }
+  /** Send a test of a text or of a template */
+  'POST /emails/test': {
+    params: Record<string, never>
+    query: {
+      /**
+       * In place of the setting of the project: `refuse` answers 422 for a fault in subject, body or
+       * text, `send` sends the email with its placeholders filled in, and warns
+       */
+      onTemplateFault?: 'send' | 'refuse'
+    }
+    body: {
+      /** At most 10; an address that occurs twice gets one email */
+      to:
+        | string
+        | {
+            name?: string
+            email: string
+          }
+        | Array<
+            | string
+            | {
+                name?: string
+                email: string
+              }
+          >
+      /**
+       * By default the sender of the template; without a template, that of the sandbox. Required
+       * elsewhere
+       */
+      from?:
+        | string
+        | {
+            name?: string
+            email: string
+          }
+      /** Required with `body`; otherwise in place of the subject of the template */
+      subject?: string
+      /** HTML */
+      body?: string
+      templateId?: string
+      /** The contact to render as; by default each address' own */
+      contactId?: string
+      /** An object of variables, as in a send; no contact gets them */
+      data?: unknown
+    }
+    answer: {
+      success: true
+      data: {
+        emails: Array<AcceptedEmail>
+        timestamp: string
+        /** Unknown fields of the request, and what a message goes without; absent if there is nothing */
+        warnings?: Array<string>
+      }
+      /** The same as in `data`, for older clients */
+      emails: Array<AcceptedEmail>
+      /** The same as in `data`, for older clients */
+      timestamp: string
+    } & {
+      /**
+       * Fields of the request that had no effect, or not all, each with the name or the change that was
+       * probably meant; at most 20, absent without any
+       */
+      warnings?: Array<FieldWarning>
+    }
+  }
   /** Show an email with its attempts, its events, and where it stands */
   'GET /emails/{id}': {
     params: {
@@ -3218,6 +3283,26 @@ export interface Operations {
       warnings?: Array<FieldWarning>
     }
   }
+  /** Set the server up */
+  'POST /setup': {
+    params: Record<string, never>
+    query: Record<string, never>
+    body: {
+      /** What the link has behind `#` */
+      token: string
+      email: string
+      password: string
+      /** Without it, no project is made */
+      projectName?: string
+    }
+    answer: LoginResult & {
+      /**
+       * Fields of the request that had no effect, or not all, each with the name or the change that was
+       * probably meant; at most 20, absent without any
+       */
+      warnings?: Array<FieldWarning>
+    }
+  }
   /** Show with which providers people log in */
   'GET /auth/oauth-config': {
     params: Record<string, never>
@@ -3435,6 +3520,15 @@ export interface Operations {
       success: true
       data: SetupState
     }
+  }
+  /** List the receivers of waiting mail, those that slow it first */
+  'GET /projects/{id}/receivers': {
+    params: {
+      id: string
+    }
+    query: Record<string, never>
+    body: null
+    answer: Array<Receiver>
   }
   /** List the members of a project, oldest first */
   'GET /projects/{id}/members': {
@@ -3724,6 +3818,16 @@ export interface Operations {
     query: Record<string, never>
     body: null
     answer: null
+  }
+  /** Find records of any kind by id, address or name */
+  'GET /search': {
+    params: Record<string, never>
+    query: {
+      /** An id, a Message-ID, the beginning of an address, or a part of a name */
+      q: string
+    }
+    body: null
+    answer: Array<SearchResult>
   }
   /** List the requests to this project, newest first */
   'GET /requests': {
@@ -4266,6 +4370,8 @@ export type CampaignRecipientPage = {
     status: string
     /** Why the email was not delivered */
     reason: string | null
+    reasonCode: ReasonCode
+    reasonData: ReasonData
   }>
   /** Of all pages, on the first one; 0 when a cursor was given */
   total: number
@@ -4274,6 +4380,162 @@ export type CampaignRecipientPage = {
   /** Also true when the page ended early: a page has at most 2 MB of JSON */
   hasMore: boolean
 }
+
+/** The code of the reason; the guide page `reasons` lists all of them */
+export type ReasonCode =
+  | 'restored'
+  | 'domain_held'
+  | 'domain_released'
+  | 'project_held'
+  | 'campaign_paused'
+  | 'campaign_pace'
+  | 'sender_unverified'
+  | 'due_soon'
+  | 'no_server'
+  | 'receiver_closed'
+  | 'receiver_slowed'
+  | 'retry_scheduled'
+  | 'ends_untried'
+  | 'project_rate'
+  | 'receiver_busy'
+  | 'server_busy'
+  | 'project_share'
+  | 'project_connections'
+  | 'due'
+  | 'due_unknown'
+  | 'deferred'
+  | 'sending'
+  | 'server_stopped'
+  | 'delivered'
+  | 'relayed'
+  | 'relayed_delivered'
+  | 'bounced'
+  | 'bounce_reported'
+  | 'suppressed'
+  | 'suppression_lifted'
+  | 'cancelled'
+  | 'given_up'
+  | 'given_up_untried'
+  | 'refused'
+  | 'error'
+  | 'received'
+  | 'cancelled_by_user'
+  | 'all_cancelled_by_user'
+  | 'project_disabled'
+  | 'workflow_disabled'
+  | 'step_removed'
+  | 'too_many_starts'
+  | 'chain_too_deep'
+  | 'exit_step'
+  | 'step_without_template'
+  | 'step_without_recipient'
+  | 'step_recipient_suppressed'
+  | 'step_recipient_unsubscribed'
+  | 'step_answers_spent'
+  | 'step_templates_too_heavy'
+  | 'step_wait_lost'
+  | 'step_internal_error'
+  | 'step_failed'
+  | null
+
+/**
+ * The values that the sentence has: those that the guide page `reasons` names for the code. null:
+ * not known, or there is none
+ */
+export type ReasonData = {
+  answersPerDay?: number
+  /** When it happened, or will happen */
+  at?: string | null
+  attempts?: number | null
+  campaignPaused?: boolean
+  /** The reply for which the site is limited, if it may be shown */
+  cause?: string | null
+  /** What the reply means */
+  class?: string | null
+  complainedAt?: string | null
+  connections?: number
+  /** An attempt without an outcome, after which the message may have arrived */
+  cutOff?: {
+    at: string
+    interrupted: boolean
+  } | null
+  /** The domain of the recipient, in A-labels */
+  domain?: string
+  emailsPerSecond?: number | null
+  error?: string | null
+  /** A domain whose mail an operator holds, too */
+  heldDomain?: string | null
+  host?: string | null
+  inFlight?: number
+  /** The last attempt or report that counts; null before the first */
+  last?: {
+    class: string | null
+    host: string | null
+    reply: {
+      code: number | null
+      enhancedCode: string | null
+      /** On one line, at most 401 characters */
+      text: string | null
+    } | null
+    error: string | null
+    interrupted: boolean
+    maybeDelivered: boolean
+  } | null
+  maxPerHour?: number
+  messagesPerMinute?: number | null
+  /** null: it is due now */
+  nextAttemptAt?: string | null
+  /** Why it cannot be tried again; null if it can */
+  obstacle?:
+    | 'unsubscribed'
+    | 'suppressed'
+    | 'sender_unverified'
+    | 'content_cleared'
+    | 'platform_mail_not_kept'
+    | 'project_disabled'
+    | 'project_not_enabled_in_time'
+    | 'campaign_cancelled'
+    | null
+  ofCampaign?: boolean
+  /** Where a delivery is now; null if it is not known */
+  progress?: {
+    step: string
+    site: string
+    host: string | null
+    address: string | null
+    since: string
+  } | null
+  recipient?: string | null
+  refusal?:
+    | 'unsubscribed'
+    | 'suppressed'
+    | 'sender_unverified'
+    | 'content_cleared'
+    | 'platform_mail_not_kept'
+    | 'project_disabled'
+    | 'project_not_enabled_in_time'
+    | 'campaign_cancelled'
+    | null
+  reply?: {
+    code: number | null
+    enhancedCode: string | null
+    /** On one line, at most 401 characters */
+    text: string | null
+  } | null
+  senderVerified?: boolean
+  since?: string | null
+  /** The receiving system, as `pillarbox queue sites` names it */
+  site?: string
+  /** Why its site took no mail, while it was not tried */
+  siteError?: string | null
+  /** What put the address on the suppression list */
+  source?: string | null
+  suppressedSince?: string | null
+  suppression?: 'HARD_BOUNCE' | 'COMPLAINT' | 'MANUAL' | 'STRIKES' | null
+  /** The words of the workflow's author */
+  text?: string | null
+  until?: string | null
+} | null
 
 export type WorkflowPage = {
   data: Array<ListedWorkflow>
@@ -4442,6 +4704,8 @@ export type WorkflowExecution = {
   /** Of a FAILED one, the failed step */
   currentStepId: string | null
   exitReason: string | null
+  reasonCode: ReasonCode
+  reasonData: ReasonData
   context: Record<string, unknown> | null
   /** The event that started it */
   sourceEventId: string | null
@@ -4496,6 +4760,8 @@ export type WorkflowExecutionDetail = {
   /** Of a FAILED one, the failed step */
   currentStepId: string | null
   exitReason: string | null
+  reasonCode: ReasonCode
+  reasonData: ReasonData
   context: Record<string, unknown> | null
   /** The event that started it */
   sourceEventId: string | null
@@ -4546,6 +4812,8 @@ export type WorkflowStepExecution = {
   input: Record<string, unknown> | null
   output: Record<string, unknown> | null
   error: string | null
+  reasonCode: ReasonCode
+  reasonData: ReasonData
   startedAt: string
   completedAt: string | null
   createdAt: string
@@ -4631,8 +4899,10 @@ export type EmailSummary = {
   projectId: string
   createdAt: string
   updatedAt: string
-  /** Where the email stands and why, in words */
+  /** Where the email stands and why, in words; reasonCode and reasonData say the same */
   reason: string
+  reasonCode: ReasonCode
+  reasonData: ReasonData
 }
 
 export type Email = {
@@ -4710,8 +4980,10 @@ export type Email = {
    * parts left out; and what a signed message goes without. Unknown names of the request come first
    */
   warnings: Array<string>
-  /** Where the email stands and why, in words */
+  /** Where the email stands and why, in words; reasonCode and reasonData say the same */
   reason: string
+  reasonCode: ReasonCode
+  reasonData: ReasonData
   nextAttemptAt: string | null
   giveUpAt: string
   heldAt: string | null
@@ -5378,6 +5650,41 @@ export type SetupState = {
   deliveryMode: 'sandbox' | 'direct' | 'relay'
 }
 
+export type Receiver = {
+  /** The provider, as in `/analytics/deliverability` */
+  receiver: string
+  /** Emails that wait, with those of held domains */
+  waiting: number
+  /** Those of them that wait for another attempt */
+  deferred: number
+  /** When the first of them is or was due; null if all are held */
+  oldestDueAt: string | null
+  /**
+   * Of the systems of this receiver that are not open, the one with most of this mail: `slowed` gets
+   * less mail than at other times, `closed` none now, `held` none until an operator releases it
+   */
+  state: 'open' | 'slowed' | 'closed' | 'held'
+  /** Waiting emails in that state; 0 if it is `open` */
+  affected: number
+  /** Recipient domains in that state, those with most mail first */
+  domains: Array<string>
+  /** Null without such a limit */
+  messagesPerMinute: number | null
+  /** Until when the limit holds; null if accepted mail ends it, or an operator */
+  until: string | null
+  /**
+   * The newest reply to a few of the project's deferred emails, or why they got none; null if none
+   * was tried
+   */
+  reply: {
+    /** Null if the attempt failed without a reply */
+    code: number | null
+    enhancedCode: string | null
+    text: string
+    at: string
+  } | null
+}
+
 export type ListedProjectMember = {
   userId: string
   email: string
@@ -5622,6 +5929,33 @@ export type ListedUpload = {
   createdAt: string
 }
 
+export type SearchResult = {
+  kind:
+    | 'contact'
+    | 'email'
+    | 'campaign'
+    | 'template'
+    | 'segment'
+    | 'workflow'
+    | 'domain'
+    | 'request'
+    | 'execution'
+  id: string
+  /**
+   * The address of a contact, the subject of an email, the name of a record, the method and path of a
+   * request, the name of the workflow of an execution
+   */
+  title: string
+  /**
+   * The recipient of an email, `subscribed` or `unsubscribed` for a contact, the status of a campaign
+   * or domain, the type of a template or segment, `enabled` or `disabled` for a workflow, the status
+   * and error code of a request, the address of the contact of an execution
+   */
+  detail: string | null
+  /** The workflow of an execution, which its path needs; null for all other kinds */
+  workflowId: string | null
+}
+
 export type ApiRequestPage = {
   data: Array<ApiRequest>
   /** Of all pages, on the first one; 0 when a cursor was given */
@@ -5661,7 +5995,8 @@ export type ApiRequest = {
 }
 
 export type Config = {
-  environment: 'sandbox' | 'direct' | 'relay'
+  /** Without a session it is shown once the server is set up */
+  environment?: 'sandbox' | 'direct' | 'relay'
   urls: {
     api: string
     dashboard: string
@@ -5707,6 +6042,25 @@ export type Config = {
   aws: {
     sesRegion: string | null
     mailFromSubdomain: string
+  }
+  setup: {
+    /** Whether no user may log in, so that `POST /setup` makes the first */
+    needed: boolean
+  }
+  /** To sessions only, as the two below */
+  version?: string
+  /** The name of the server in SMTP */
+  hostname?: string
+  limits?: {
+    /** Of a CSV file */
+    importBytes: number
+    /** Ids that one bulk request may name */
+    bulkIds: number
+    /** Addresses of one test */
+    testAddresses: number
+    /** Of an image */
+    uploadBytes: number
+    csvColumns: number
   }
 }
 

@@ -31,7 +31,7 @@ const settings = {
   'http.trusted_proxies': setting(
     kind.arrayOf(kind.network),
     [],
-    'Addresses and networks of proxies whose X-Forwarded-For header is trusted.',
+    'Addresses and networks of proxies whose X-Forwarded-For and X-Forwarded-Proto headers are trusted.',
   ),
   'http.metrics_allow': setting(
     kind.arrayOf(kind.network),
@@ -320,7 +320,7 @@ const settings = {
   'accounts.tests_to_members_only': setting(
     kind.boolean,
     false,
-    'Whether tests of campaigns may go to members of the project only.',
+    'Whether tests of campaigns, templates and texts may go to members of the project only.',
   ),
 
   'limits.api_requests_per_minute': setting(

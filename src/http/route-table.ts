@@ -1,7 +1,8 @@
 /**
  * Every route of the server: method, path, callers, operation. The server, `/openapi.json` and the
  * tests read this table, so a new route is a new line here. Where paths overlap, the first matching
- * line is taken.
+ * line is taken. A word that a path has in the place of an `:id` is no id, with any method:
+ * `GET /emails/test` is 405.
  */
 import type {
   KeyCaller,
@@ -28,7 +29,7 @@ import * as mailAnalytics from './routes/analytics/mail.ts'
 import * as subjectAnalytics from './routes/analytics/subjects.ts'
 import { showTimeseries } from './routes/analytics/timeseries.ts'
 import * as topAnalytics from './routes/analytics/top.ts'
-import * as app from './routes/app.ts'
+import { logOut } from './routes/app-logout.ts'
 import * as login from './routes/auth/login.ts'
 import * as passwordReset from './routes/auth/password-reset.ts'
 import { signUp } from './routes/auth/sign-up.ts'
@@ -52,6 +53,7 @@ import * as contactVerify from './routes/contacts/verify.ts'
 import * as dashboard from './routes/dashboard.ts'
 import * as docs from './routes/docs.ts'
 import * as domains from './routes/domains.ts'
+import { test as sendEmailTest } from './routes/email-test.ts'
 import * as emails from './routes/emails.ts'
 import * as erasure from './routes/erasure.ts'
 import * as events from './routes/events.ts'
@@ -65,11 +67,14 @@ import * as invitationPage from './routes/projects/invitation-page.ts'
 import * as members from './routes/projects/members.ts'
 import * as ownProjects from './routes/projects/own-projects.ts'
 import * as projects from './routes/projects/projects.ts'
+import * as receivers from './routes/projects/receivers.ts'
 import { render } from './routes/render.ts'
 import * as requests from './routes/requests.ts'
+import { search } from './routes/search.ts'
 import * as security from './routes/security.ts'
 import * as segments from './routes/segments.ts'
 import { send } from './routes/send.ts'
+import { setUp } from './routes/setup.ts'
 import * as sns from './routes/sns.ts'
 import * as suppressions from './routes/suppressions.ts'
 import * as templates from './routes/templates.ts'
@@ -188,6 +193,7 @@ export const ROUTES: readonly RouteRow[] = [
   ['POST', '/render', 'member', render],
 
   ['GET', '/emails', 'member', emails.list],
+  ['POST', '/emails/test', 'member', sendEmailTest],
   ['GET', '/emails/:id', 'member', emails.show],
   ['GET', '/emails/:id/raw', 'member', emails.showRaw],
   ['POST', '/emails/:id/cancel', 'member', emails.cancel],
@@ -286,6 +292,9 @@ export const ROUTES: readonly RouteRow[] = [
   ['GET', '/auth/reset-password', 'anyone', accountPages.showResetPassword],
   ['POST', '/reset-password', 'anyone', accountPages.savePassword],
 
+  // Authentication: the first user.
+  ['POST', '/setup', 'anyone', setUp],
+
   // Authentication: other providers.
   ['GET', '/auth/oauth-config', 'anyone', oauth.showConfig],
   ['GET', '/oauth/:provider/outbound', 'anyone', oauth.begin],
@@ -294,7 +303,7 @@ export const ROUTES: readonly RouteRow[] = [
   ['GET', '/app/assets/:file{.+}', 'anyone', dashboard.showAsset],
   ['GET', '/app/frame', 'anyone', dashboard.showFrame],
   ['GET', '/app/frame-images', 'anyone', dashboard.showFrameWithImages],
-  ['POST', '/app/logout', 'anyone', app.logOut],
+  ['POST', '/app/logout', 'anyone', logOut],
   ['GET', '/app/:page{.+}', 'anyone', dashboard.showApp],
 
   // Users.
@@ -314,6 +323,7 @@ export const ROUTES: readonly RouteRow[] = [
   ['GET', '/projects', 'verified session or key', projects.list],
   ['GET', '/projects/:id', 'member of :id or its key', projects.get],
   ['GET', '/projects/:id/setup-state', 'member of :id or its key', projects.showSetupState],
+  ['GET', '/projects/:id/receivers', 'member of :id or its key', receivers.listOfProject],
 
   // Members and invitations.
   ['GET', '/projects/:id/members', 'member of :id', members.list],
@@ -355,7 +365,8 @@ export const ROUTES: readonly RouteRow[] = [
   ['GET', '/uploads/:name', 'anyone', uploads.serve],
   ['DELETE', '/uploads/:name', 'member', uploads.remove],
 
-  // Requests and configuration.
+  // Search, requests and configuration.
+  ['GET', '/search', 'member', search],
   ['GET', '/requests', 'member', requests.list],
   ['GET', '/config', 'anyone', instance.showConfig],
 

@@ -4,7 +4,8 @@
  *
  * Most paths of routes have no parameters and are looked up as they are; the router of hono matches the others. A
  * slash at the end of a path is ignored unless the path ends with a token. Ids in a path may be in upper or lower
- * case.
+ * case. A path that a route has as it is has no id in any place: if the route is of another method, routes with an
+ * `:id` there do not match.
  */
 import type { IncomingMessage } from 'node:http'
 import { TrieRouter } from 'hono/router/trie-router'
@@ -59,6 +60,7 @@ export function createRouter(
   entries: readonly { method: string; path: string; route: Route }[],
 ): Router {
   const plain = new Map<string, Map<string, FoundRoute>>()
+  const plainPaths = new Set<string>()
   const others = new TrieRouter<Route>()
 
   function find(method: string, path: string): FoundRoute | undefined {
@@ -69,6 +71,7 @@ export function createRouter(
     const [found] = others.match(method, path)[0] as [Route, Params][]
     if (found === undefined) return undefined
     const [route, params] = found
+    if (plainPaths.has(path) && Object.keys(params).some(namesId)) return undefined
     return { route, params: decoded(params) }
   }
 
@@ -80,6 +83,7 @@ export function createRouter(
         continue
       }
       if (find(method, each) !== undefined) throw new TypeError(`${each} is never reached`)
+      plainPaths.add(each)
       plain.set(method, (plain.get(method) ?? new Map()).set(each, { route, params: NO_PARAMS }))
     }
   }

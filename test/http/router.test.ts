@@ -47,6 +47,16 @@ test('of the routes that match, the first takes the request', () => {
   assert.deepEqual(find('GET', '/files/x/y'), ['/files/:page{.+}', { page: 'x/y' }])
 })
 
+test('a word of a path is no id, with any method', () => {
+  const find = routerOf('GET /a/:id', 'GET /a/:id/b', 'POST /a/new', 'DELETE /a/:name')
+  assert.deepEqual(find('POST', '/a/new'), ['/a/new', {}])
+  assert.equal(find('GET', '/a/new'), undefined)
+  assert.equal(find('GET', '/a/new/'), undefined)
+  assert.deepEqual(find('GET', '/a/new/b'), ['/a/:id/b', { id: 'new' }])
+  assert.deepEqual(find('DELETE', '/a/new'), ['/a/:name', { name: 'new' }])
+  assert.deepEqual(find('GET', '/a/7'), ['/a/:id', { id: '7' }])
+})
+
 test('a route that an earlier one hides is refused when the server starts', () => {
   assert.throws(() => routerOf('GET /a/:id', 'GET /a/new'), /a\/new is never reached/)
   assert.throws(() => routerOf('GET /a', 'GET /a'), /is never reached/)

@@ -33,6 +33,8 @@ export function Dialog({
       ref={element}
       class={`dialog ${className}`}
       aria-label={title}
+      // Without it, browsers close the dialog at the second Escape, whatever the event's listener does.
+      closedby={isFirm ? 'none' : undefined}
       onCancel={(event) => {
         event.preventDefault()
         if (!isFirm) onClose()

@@ -10,8 +10,14 @@ import type { ContentCoding } from '../exchange/compression/compressed-routes.ts
 /** Stands in the pages for the path of `base_url`. */
 export const BASE = '{{base}}'
 
-/** `inputs`: the digest of what the build read. `files`: the names at `/app/assets/`. */
-export type DashboardManifest = { inputs: string; files: readonly string[] }
+export type DashboardManifest = {
+  /** The digest of what the build read. */
+  inputs: string
+  /** The names at `/app/assets/`. */
+  files: readonly string[]
+  /** The source `sha256-…` of the script in the mail frame, for its policy. */
+  frameScript: string
+}
 
 /** `isCoded`: the bytes have the coding that was asked for. */
 type DashboardFile = { bytes: Uint8Array<ArrayBuffer>; contentType: string; isCoded: boolean }
@@ -53,6 +59,6 @@ export function findFile(
 }
 
 /** The text of a page. @throws Error without a build */
-export function readPage(name: 'index.html' | 'frame.html'): string {
+export function readDashboardPage(name: 'index.html' | 'frame.html'): string {
   return readAsset(`${FOLDER}/${name}`).toString('utf8')
 }

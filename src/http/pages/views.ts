@@ -214,11 +214,8 @@ minlength="${minLength}" maxlength="${maxLength}" aria-describedby="rule"${state
 
 /** The page after a password was changed. It asks the user to log in, and leads to where that is done. */
 export function changedView(language: Language): HtmlPage {
-  const logIn = textsOf(language).app.login.title
-  return doneView(language, textsOf(language).account.changed, {
-    href: '../app/login',
-    text: logIn,
-  })
+  const { changed } = textsOf(language).account
+  return doneView(language, changed, { href: '../app/login', text: changed.button })
 }
 
 /** The page for a link that is unknown, used or expired. */

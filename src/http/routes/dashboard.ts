@@ -6,7 +6,7 @@
 import { hash } from 'node:crypto'
 import { notFound } from '../../base/errors.ts'
 import type { Core } from '../../core/core.ts'
-import { BASE, findFile, findManifest, readPage } from '../dashboard/files.ts'
+import { BASE, findFile, findManifest, readDashboardPage } from '../dashboard/files.ts'
 import { chooseCoding } from '../exchange/compression/compressed-routes.ts'
 import { ownPath } from '../pages/own-path.ts'
 import type { HttpResponse } from '../response.ts'
@@ -62,7 +62,7 @@ export const showApp = ({ core }: RouteDeps) =>
     summary: 'Show the dashboard',
     handle: ({ incoming }) => {
       if (findManifest() === undefined) return unbuilt()
-      return page(incoming, withBase(core, readPage('index.html')), {
+      return page(incoming, withBase(core, readDashboardPage('index.html')), {
         'content-security-policy': APP_POLICY,
         'cross-origin-opener-policy': 'same-origin',
         'cross-origin-resource-policy': 'same-origin',
@@ -92,25 +92,23 @@ export const showAsset = () =>
   })
 
 /** A mail in the frame loads nothing: its images are part of it, or are not shown. */
-export const showFrame = ({ core }: RouteDeps) => frameOperation(core, 'img-src data:')
+export const showFrame = () => frameOperation('img-src data:')
 
 /** The reader has asked for the images, so their hosts learn that somebody reads the mail. */
-export const showFrameWithImages = ({ core }: RouteDeps) =>
-  frameOperation(core, "img-src data: https: 'self'")
+export const showFrameWithImages = () => frameOperation("img-src data: https: 'self'")
 
-function frameOperation(core: Core, images: string) {
+function frameOperation(images: string) {
   return openOperation({
     ...shared,
     summary: 'Show the frame of one mail',
     handle: ({ incoming }) => {
-      if (findManifest() === undefined) return unbuilt()
-      const text = readPage('frame.html')
-      const script = /<script>([\s\S]*)<\/script>/.exec(text)?.[1] ?? ''
-      return page(incoming, withBase(core, text), {
+      const manifest = findManifest()
+      if (manifest === undefined) return unbuilt()
+      return page(incoming, readDashboardPage('frame.html'), {
         'content-security-policy': [
           'sandbox allow-scripts',
           "default-src 'none'",
-          `script-src 'sha256-${hash('sha256', script, 'base64')}'`,
+          `script-src '${manifest.frameScript}'`,
           "style-src 'unsafe-inline'",
           images,
           "form-action 'none'",

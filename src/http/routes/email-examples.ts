@@ -1,5 +1,6 @@
 /** Examples of sending an email and of reading it. */
 import { emailExample as email, emailSummaryExample as summary } from '../../records/email.ts'
+import { reasonOf } from '../../records/reason.ts'
 import type { OperationExample } from '../route-docs.ts'
 
 const params = { id: email.id }
@@ -9,6 +10,7 @@ const cancelled = {
   state: 'failed',
   error: 'cancelled',
   reason: 'It was cancelled at …',
+  ...reasonOf('cancelled', { at: '2026-11-22T09:30:00.000Z', obstacle: null, cutOff: null }),
   nextAttemptAt: null,
   events: [
     {
@@ -50,11 +52,32 @@ export const send = (): OperationExample => ({
   },
 })
 
+export const test = (): OperationExample => {
+  const emails = [
+    {
+      contact: { id: '0199a7c0-0000-7000-8000-000000000034', email: 'editor@example.org' },
+      email: '0199a7c0-0000-7000-8000-000000000036',
+    },
+  ]
+  const timestamp = '2026-11-22T09:30:00.000Z'
+  return {
+    request: {
+      to: 'editor@example.org',
+      from: 'Shop <hello@example.test>',
+      subject: 'Hello {{ name }}',
+      body: '<p>It works.</p>',
+      data: { name: 'Ann' },
+    },
+    status: 200,
+    response: { success: true, data: { emails, timestamp }, emails, timestamp },
+  }
+}
+
 export const list = (): OperationExample => ({
   query: { search: 'ann@', limit: '20' },
   status: 200,
   response: {
-    data: [{ ...summary, reason: email.reason }],
+    data: [{ ...summary, reason: email.reason, ...reasonOf('due', {}) }],
     cursor: null,
     hasMore: false,
     total: 1,

@@ -12,7 +12,7 @@ import { projectOperation, type RouteDeps } from '../route.ts'
 import { findWeakData, warningText } from '../weak-data.ts'
 
 /** JSON may write each character as \uXXXX. The data has at most 64 KB. */
-const MAX_REQUEST_BYTES = MAX_TEMPLATE_LENGTH * 6 + 512 * 1024
+export const MAX_TEXT_REQUEST_BYTES = MAX_TEMPLATE_LENGTH * 6 + 512 * 1024
 
 const preview = z.object({
   subject: lineOfText(MAX_SUBJECT_LENGTH).min(1).optional().meta({
@@ -57,7 +57,7 @@ export const render = ({ core }: RouteDeps) =>
       'tracked, and the links to the hosted pages belong to nobody.',
     names: { aliases: FIELD_ALIASES, isInAnswer: true },
     body: preview,
-    maxBodyBytes: MAX_REQUEST_BYTES,
+    maxBodyBytes: MAX_TEXT_REQUEST_BYTES,
     responses: { 200: { description: 'The rendered message', schema: renderedPreview } },
     refusals: [400, 404],
     example: () => ({

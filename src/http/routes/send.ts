@@ -3,7 +3,6 @@
  * project's data, such as the sender domain, the template and subscriptions.
  */
 import { z } from 'zod'
-import { formatInstant } from '../../base/clock.ts'
 import { type FieldWarning, invalidField, tooLongText } from '../../base/errors.ts'
 import type { Config } from '../../config/config.ts'
 import {
@@ -13,7 +12,6 @@ import {
 import type { SendRequest } from '../../features/mail/messages/accept/plan.ts'
 import {
   createTemplateChecker,
-  describeFieldFault,
   htmlOfMarkdown,
 } from '../../features/mail/messages/accept/template-check.ts'
 import { attachedBytes } from '../../formats/compose/attachment.ts'
@@ -28,7 +26,7 @@ import {
   MAX_MARKDOWN_LENGTH,
   MAX_SUBJECT_LENGTH,
 } from '../../formats/limits.ts'
-import { type SentEmails, sendAnswer } from '../../records/email.ts'
+import { sendAnswer } from '../../records/email.ts'
 import {
   describedMailbox,
   displayName,
@@ -39,11 +37,11 @@ import {
 } from '../../records/fields.ts'
 import { FAULT_ACTIONS } from '../../records/words.ts'
 import { attachmentList, checkLongContents } from '../attachments.ts'
-import { json } from '../response.ts'
 import { DEFAULT_BODY_BYTES, projectOperation, type RouteDeps } from '../route.ts'
 import { toWarningTexts } from '../unknown-names.ts'
-import { findWeakData, warningText } from '../weak-data.ts'
+import { findWeakData } from '../weak-data.ts'
 import * as examples from './email-examples.ts'
+import { sentResponse, toFaultWarning, toSentEmails } from './sent-emails.ts'
 
 type Limits = Config['limits']
 
@@ -74,7 +72,7 @@ const customHeaders = z
     description: `Header fields to add. Not: ${REFUSED_HEADERS.join(', ')}`,
   })
 
-const sendQuery = z.object({
+export const sendQuery = z.object({
   onTemplateFault: z
     .enum(FAULT_ACTIONS)
     .optional()
@@ -289,21 +287,18 @@ export const send = ({ core }: RouteDeps) => {
       let faults: AcceptedMessage['faults'] = []
       const remember = (accepted: AcceptedMessage) => {
         faults = accepted.faults
-        return toResponseData(accepted)
+        return toSentEmails(accepted)
       }
       const data = await acceptOnce(
         core,
         { project, request, check },
         { idempotency, toResponseData: remember },
       )
-      for (const fault of faults) call.warn({ ...toWarning(fault), suggestion: null })
+      for (const fault of faults) call.warn({ ...toFaultWarning(fault), suggestion: null })
       if (core.log.isLevelEnabled('debug')) {
         core.log.debug({ emailIds: data.emails.map(({ email }) => email) }, 'emails were accepted')
       }
-      const { emails, timestamp, warnings: found = NONE } = data
-      const isAny = told.length > 0 || found.length > 0
-      const warnings = isAny ? [...told, ...found] : undefined
-      return json(200, { success: true, data: { emails, timestamp, warnings }, emails, timestamp })
+      return sentResponse(data, told)
     },
   })
 }
@@ -345,24 +340,6 @@ async function withHtml<Body extends { body?: string | undefined }>(
 ): Promise<Body> {
   if (request.body === undefined) return request
   return { ...request, body: await htmlOfMarkdown(outbound, request.body) }
-}
-
-/** The row of an idempotency key stores this response: its bytes are part of the API. */
-function toResponseData({ emails, at, warnings, faults }: AcceptedMessage): SentEmails {
-  const shown = {
-    emails: emails.map(({ id, contactId, recipient }) => ({
-      contact: { id: contactId, email: recipient },
-      email: id,
-    })),
-    timestamp: formatInstant(at),
-  }
-  if (faults.length === 0 && warnings.length === 0) return shown
-  const texts = faults.map((fault) => warningText(toWarning(fault)))
-  return { warnings: [...texts, ...warnings], ...shown }
-}
-
-function toWarning(fault: AcceptedMessage['faults'][number]) {
-  return { field: fault.field, message: describeFieldFault(fault) }
 }
 
 function headerRefusal(name: string): string | undefined {

@@ -1,31 +1,29 @@
 /**
- * Sends a test of a campaign with its present content. A test is transactional mail, in the queue
- * class of `POST /v1/send`, with a marked subject. Tests are never tracked, belong to no campaign,
- * and are sent whatever the subscription of the contact and the state of the campaign.
+ * Sends a test of a campaign with its present content, whatever the state of the campaign
+ * (`../tests/accept-tests.ts` has the rules of tests).
  */
 import { AppError } from '../../../base/errors.ts'
-import { TRANSACTIONAL_CLASS } from '../../../base/queue-class.ts'
 import type { ParsedAddress } from '../../../formats/address/address.ts'
 import { and, eq, inArray, isNotNull } from '../../../store/drizzle.ts'
 import { newId } from '../../../store/ids.ts'
 import type { Project } from '../../../store/schema/accounts.ts'
 import type { Campaign } from '../../../store/schema/campaigns.ts'
 import { type Contact, contacts } from '../../../store/schema/contacts.ts'
-import type { Tx } from '../../../store/write/transaction.ts'
-import type { Base } from '../../ground/base.ts'
 import type { SenderDomain } from '../../ground/directory.ts'
-import { acceptEmails, weighPlan } from '../../mail/messages/accept/accept-emails.ts'
-import type { AcceptDeps, AcceptedEmail } from '../../mail/messages/accept/email-drafts.ts'
+import type { AcceptedEmail } from '../../mail/messages/accept/email-drafts.ts'
 import type { EmailPlan } from '../../mail/messages/accept/plan.ts'
 import { walkContacts } from '../../people/contacts/list/walk.ts'
 import { loadContact } from '../../people/contacts/read/find-contact.ts'
-import { findKnownAddresses } from '../../people/contacts/read/known-addresses.ts'
-import { findMemberAddresses } from '../../tenancy/accounts/members/members.ts'
+import {
+  acceptTests,
+  markSubject,
+  refuseStrangers,
+  TEST_ORIGIN,
+  type TestDeps,
+} from '../tests/accept-tests.ts'
 import { audienceScope, recipientScope } from './audience/scope.ts'
 import { type FoundCampaign, loadCampaign } from './campaign.ts'
 import { requireSenderDomain } from './sending/send.ts'
-
-type TestDeps = AcceptDeps & Pick<Base, 'store' | 'directory' | 'now'>
 
 export type TestRequest = {
   campaignId: string
@@ -37,11 +35,6 @@ export type TestRequest = {
    */
   contactId?: string | undefined
 }
-
-/** The most addresses of one test. */
-export const MAX_TEST_ADDRESSES = 10
-
-const SUBJECT_MARK = '[TEST] '
 
 /**
  * @throws AppError CAMPAIGN_NOT_FOUND, CONTACT_NOT_FOUND; FORBIDDEN (sender domain, address of no
@@ -59,7 +52,7 @@ export async function sendTest(
   const reader =
     contactId === undefined ? undefined : await loadContact(deps, { projectId, id: contactId })
   const addresses = distinct(request.addresses)
-  await checkMembers(deps, projectId, addresses)
+  await refuseStrangers(deps, projectId, addresses)
   const senderDomain = await requireSenderDomain(deps, campaign)
   const at = deps.now()
   const heldDomains = await deps.directory.heldDomains()
@@ -71,17 +64,7 @@ export async function sendTest(
     const test = planTest(campaign, { project, senderDomain, addresses: group.addresses, at })
     return { ...test, heldDomains, reader: group.reader }
   })
-  const write = async (tx: Tx) => {
-    await refuseSuppressed(tx, projectId, addresses)
-    const accepted: AcceptedEmail[] = []
-    for (const plan of plans) accepted.push(...(await acceptEmails(deps, tx, plan)))
-    return accepted
-  }
-  const heavyFor = plans.some((plan) => weighPlan(plan).isHeavy) ? projectId : undefined
-  const emails = await deps.store.write(write, { heavyFor })
-  const order = addresses.map(({ address }) => address)
-  const placeOf = ({ recipient }: AcceptedEmail) => order.indexOf(recipient)
-  return { emails: emails.toSorted((one, other) => placeOf(one) - placeOf(other)), at }
+  return { emails: await acceptTests(deps, { projectId, plans, addresses }), at }
 }
 
 type TestGroup = { addresses: ParsedAddress[]; reader: Contact | undefined }
@@ -140,35 +123,6 @@ function distinct(addresses: readonly ParsedAddress[]): ParsedAddress[] {
   return [...new Map(addresses.map((each) => [each.address, each])).values()]
 }
 
-async function checkMembers(
-  deps: TestDeps,
-  projectId: string,
-  addresses: readonly ParsedAddress[],
-): Promise<void> {
-  if (!deps.config.accounts.testsToMembersOnly) return
-  const given = addresses.map(({ address }) => address)
-  const members = await findMemberAddresses(deps, projectId, given)
-  const stranger = given.find((address) => !members.has(address))
-  if (stranger === undefined) return
-  throw new AppError('FORBIDDEN', `${stranger} is not the address of a member of this project.`, {
-    suggestion: 'On this server, tests of campaigns go to members of the project only.',
-  })
-}
-
-async function refuseSuppressed(
-  tx: Tx,
-  projectId: string,
-  addresses: readonly ParsedAddress[],
-): Promise<void> {
-  const given = addresses.map(({ address }) => address)
-  const { suppressed } = await findKnownAddresses(tx, projectId, given)
-  const first = given.find((address) => suppressed.has(address))
-  if (first === undefined) return
-  throw new AppError('BAD_REQUEST', `${first} is suppressed: nothing was sent.`, {
-    suggestion: 'Remove the address from the suppression list, or send the test to another one.',
-  })
-}
-
 type TestParts = Pick<EmailPlan, 'project' | 'senderDomain' | 'at'> & {
   senderDomain: SenderDomain
   addresses: readonly ParsedAddress[]
@@ -178,12 +132,12 @@ function planTest(
   { fromAddress, fromName, replyTo, type, body, ...campaign }: Campaign,
   { project, senderDomain, addresses, at }: TestParts,
 ): Omit<EmailPlan, 'heldDomains'> {
-  const subject = SUBJECT_MARK + campaign.subject
+  const subject = markSubject(campaign.subject)
   const to = addresses.map((address) => ({ address, name: null }))
   return {
     project,
     request: { to, subject, body, tracking: false },
-    origin: { source: 'TRANSACTIONAL', class: TRANSACTIONAL_CLASS, isTest: true },
+    origin: TEST_ORIGIN,
     at,
     template: undefined,
     sender: { address: fromAddress, name: fromName, replyTo },

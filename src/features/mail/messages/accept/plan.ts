@@ -68,7 +68,7 @@ export type EmailOrigin = {
   source: Exclude<SourceType, 'INBOUND'>
   class: QueueClass
   campaignId?: string
-  /** A test of a campaign is sent whether or not its contact is subscribed. */
+  /** A test is sent whether or not its contact is subscribed. */
   isTest?: boolean
   /** Mail of the server to one of its users. */
   platform?: {

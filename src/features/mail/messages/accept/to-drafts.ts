@@ -109,10 +109,14 @@ export function toRule({ project, request, at }: EmailPlan): SubscriptionRule {
 
 /**
  * Returns the change of a recipient's contact. A `name` in the request's data, even if null,
- * replaces the name of the mailbox.
+ * replaces the name of the mailbox. A test changes no data of contacts.
  */
-export function toEntry({ data }: EmailPlan, { address, name }: NamedMailbox): ContactEntry {
-  return { address, changes: name === null ? data.changes : { name, ...data.changes } }
+export function toEntry(
+  { data, origin }: EmailPlan,
+  { address, name }: NamedMailbox,
+): ContactEntry {
+  const isKept = name === null || origin.isTest === true
+  return { address, changes: isKept ? data.changes : { name, ...data.changes } }
 }
 
 /** Returns the held domains of the recipients; a hold in the cache may have ended by now. */

@@ -6,6 +6,7 @@
  * `sandboxLeftovers`).
  */
 import type { Config } from '../../../../config/config.ts'
+import type { ParsedAddress } from '../../../../formats/address/address.ts'
 import { isLoopback } from '../../../../outbound/routing/addresses.ts'
 import { and, eq, isNull } from '../../../../store/drizzle.ts'
 import { projects, users } from '../../../../store/schema/accounts.ts'
@@ -37,6 +38,14 @@ type SandboxLeftovers = {
 type SandboxDeps = Pick<Base, 'store' | 'config' | 'keyring' | 'now'>
 
 const SANDBOX_DOMAIN = 'example.test'
+/** The sender that is ready in the sandbox. */
+export const SANDBOX_SENDER: ParsedAddress = {
+  address: `hello@${SANDBOX_DOMAIN}`,
+  localPart: 'hello',
+  domain: SANDBOX_DOMAIN,
+  wire: `hello@${SANDBOX_DOMAIN}`,
+  needsSmtputf8: false,
+}
 const USER_ADDRESS = `admin@${SANDBOX_DOMAIN}`
 const PROJECT_NAME = 'Sandbox'
 
@@ -120,6 +129,16 @@ export async function findSandboxProject(
       ),
     )
     .get()
+}
+
+/** Returns the sender of the sandbox; undefined in other modes, and if it is not the project's own. */
+export async function findSandboxSender(
+  { config, directory }: Pick<Base, 'config' | 'directory'>,
+  projectId: string,
+): Promise<ParsedAddress | undefined> {
+  if (config.delivery.mode !== 'sandbox') return undefined
+  const domain = await directory.findSenderDomain(projectId, SANDBOX_DOMAIN)
+  return domain === undefined ? undefined : SANDBOX_SENDER
 }
 
 async function findSandbox({ store }: Pick<Base, 'store'>): Promise<SandboxWelcome | null> {
