@@ -36,7 +36,7 @@ export function Menu({ label, choices, chosen, isMany = false, onChoose }: MenuP
   return (
     <div
       ref={element}
-      class="choices"
+      class="pop-menu"
       role="menu"
       tabIndex={-1}
       aria-label={label}
