@@ -41,7 +41,7 @@ function Frame({ html, title, hasImages, isNarrow, isDark }: MailFrameProps) {
     return () => removeEventListener('message', listen)
   }, [html])
   return (
-    <div class={`mail-frame ${isNarrow ? 'as-phone' : ''} ${isDark ? 'on-dark' : ''}`}>
+    <div class={`mail-frame ${isNarrow ? 'narrow' : ''} ${isDark ? 'on-dark' : ''}`}>
       <iframe
         ref={frame}
         src={`${base}/app/${hasImages ? 'frame-images' : 'frame'}`}

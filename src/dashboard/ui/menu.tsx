@@ -36,7 +36,7 @@ export function Menu({ label, choices, chosen, isMany = false, onChoose }: MenuP
   return (
     <div
       ref={element}
-      class="pop-menu"
+      class="choices"
       role="menu"
       tabIndex={-1}
       aria-label={label}
