@@ -13,7 +13,7 @@ export function NoMail() {
   return (
     <Empty title={t('emails.empty')}>
       <p class="muted">{t('emails.empty.text')}</p>
-      <code class="code plain">{command}</code>
+      <code class="code machine-text">{command}</code>
       <p class="row">
         <Copy text={command} />
         <span class="small muted">{t('emails.empty.key')}</span>

@@ -35,7 +35,7 @@ export function MailByDay({ asked, hasCampaigns }: MailByDayProps) {
   )
   const isByHour = toSeries(all.data).granularity === 'hour'
   return (
-    <section class="section plain">
+    <section class="section unlined">
       <div class="row between">
         <h2>{t(isByHour ? 'byhour.title' : 'byday.title')}</h2>
         <ViewPicker view={view} onPick={setView} />
