@@ -1676,24 +1676,183 @@ export interface Operations {
       limit?: number
       /** `cursor` of the previous page */
       cursor?: string
+      /** false: the emails of further pages are not counted, and `total` is 0 if there are any */
+      total?: boolean
       /**
        * One or more of PENDING, SENDING, SENT, DELIVERED, RECEIVED, OPENED, CLICKED, BOUNCED, COMPLAINED,
        * FAILED, SUPPRESSED, with commas
        */
       status?: string
+      /**
+       * One or more of queued, deferred, held, paused, sending, delivered, relayed, bounced, failed,
+       * suppressed, received, with commas; waiting stands for queued, deferred, held, paused, sending
+       */
+      state?: string
       source?: 'TRANSACTIONAL' | 'CAMPAIGN' | 'WORKFLOW' | 'INBOUND'
       /** The beginning of the recipient's address, an id, or a Message-ID */
       search?: string
       contactId?: string
       campaignId?: string
       templateId?: string
+      /** What sent it: a campaign, template, workflow, or execution of one */
+      sourceId?: string
       /** The recipient's domain */
       domain?: string
+      /** A mailbox provider, as `receiver` of the emails names it */
+      receiver?:
+        | 'Gmail'
+        | 'Outlook'
+        | 'Yahoo'
+        | 'iCloud'
+        | 'Yahoo Japan'
+        | 'Proton'
+        | 'Fastmail'
+        | 'Zoho'
+        | 'GMX'
+        | 'WEB.DE'
+        | 'mail.com'
+        | 'T-Online'
+        | 'freenet'
+        | 'Posteo'
+        | 'mailbox.org'
+        | 'Orange'
+        | 'La Poste'
+        | 'Free'
+        | 'SFR'
+        | 'Libero'
+        | 'Seznam'
+        | 'Yandex'
+        | 'Mail.ru'
+        | 'QQ'
+        | 'NetEase'
+        | 'Naver'
+        | 'Comcast'
+        | 'AT&T'
+        | 'Spectrum'
+        | 'BT'
+        | 'UOL'
+        | 'Terra'
+        | 'Rediffmail'
+        | 'Bluewin'
+        | 'Telenet'
+        | 'Ziggo'
+        | 'Telstra'
+        | 'Google Workspace'
+        | 'Microsoft 365'
+        | 'IONOS'
+        | 'OVH'
+        | 'Gandi'
+        | 'Infomaniak'
+        | 'GoDaddy'
+        | 'Namecheap'
+        | 'Rackspace'
+        | 'Amazon WorkMail'
+        | 'Cloudflare'
+        | 'Mimecast'
+        | 'Proofpoint'
+        | 'Barracuda'
+        | 'Cisco Secure Email'
+        | 'Hornetsecurity'
+        | 'Trellix'
+        | 'Trend Micro'
+        | 'Other'
+      /** Tests only, or no tests */
+      isTest?: boolean
       startDate?: string
       endDate?: string
     }
     body: null
     answer: EmailPage
+  }
+  /** Count emails by status */
+  'GET /emails/counts': {
+    params: Record<string, never>
+    query: {
+      /**
+       * One or more of PENDING, SENDING, SENT, DELIVERED, RECEIVED, OPENED, CLICKED, BOUNCED, COMPLAINED,
+       * FAILED, SUPPRESSED, with commas
+       */
+      status?: string
+      /**
+       * One or more of queued, deferred, held, paused, sending, delivered, relayed, bounced, failed,
+       * suppressed, received, with commas; waiting stands for queued, deferred, held, paused, sending
+       */
+      state?: string
+      source?: 'TRANSACTIONAL' | 'CAMPAIGN' | 'WORKFLOW' | 'INBOUND'
+      /** The beginning of the recipient's address, an id, or a Message-ID */
+      search?: string
+      contactId?: string
+      campaignId?: string
+      templateId?: string
+      /** What sent it: a campaign, template, workflow, or execution of one */
+      sourceId?: string
+      /** The recipient's domain */
+      domain?: string
+      /** A mailbox provider, as `receiver` of the emails names it */
+      receiver?:
+        | 'Gmail'
+        | 'Outlook'
+        | 'Yahoo'
+        | 'iCloud'
+        | 'Yahoo Japan'
+        | 'Proton'
+        | 'Fastmail'
+        | 'Zoho'
+        | 'GMX'
+        | 'WEB.DE'
+        | 'mail.com'
+        | 'T-Online'
+        | 'freenet'
+        | 'Posteo'
+        | 'mailbox.org'
+        | 'Orange'
+        | 'La Poste'
+        | 'Free'
+        | 'SFR'
+        | 'Libero'
+        | 'Seznam'
+        | 'Yandex'
+        | 'Mail.ru'
+        | 'QQ'
+        | 'NetEase'
+        | 'Naver'
+        | 'Comcast'
+        | 'AT&T'
+        | 'Spectrum'
+        | 'BT'
+        | 'UOL'
+        | 'Terra'
+        | 'Rediffmail'
+        | 'Bluewin'
+        | 'Telenet'
+        | 'Ziggo'
+        | 'Telstra'
+        | 'Google Workspace'
+        | 'Microsoft 365'
+        | 'IONOS'
+        | 'OVH'
+        | 'Gandi'
+        | 'Infomaniak'
+        | 'GoDaddy'
+        | 'Namecheap'
+        | 'Rackspace'
+        | 'Amazon WorkMail'
+        | 'Cloudflare'
+        | 'Mimecast'
+        | 'Proofpoint'
+        | 'Barracuda'
+        | 'Cisco Secure Email'
+        | 'Hornetsecurity'
+        | 'Trellix'
+        | 'Trend Micro'
+        | 'Other'
+      /** Tests only, or no tests */
+      isTest?: boolean
+      startDate?: string
+      endDate?: string
+    }
+    body: null
+    answer: EmailCounts
   }
   /** Send a test of a text or of a template */
   'POST /emails/test': {
@@ -4341,6 +4500,8 @@ export type CampaignRecipientPage = {
     status: string
     /** Why the email was not delivered */
     reason: string | null
+    reasonCode: ReasonCode
+    reasonData: ReasonData
   }>
   /** Of all pages, on the first one; 0 when a cursor was given */
   total: number
@@ -4349,6 +4510,162 @@ export type CampaignRecipientPage = {
   /** Also true when the page ended early: a page has at most 2 MB of JSON */
   hasMore: boolean
 }
+
+/** The code of the reason; the guide page `reasons` lists all of them */
+export type ReasonCode =
+  | 'restored'
+  | 'domain_held'
+  | 'domain_released'
+  | 'project_held'
+  | 'campaign_paused'
+  | 'campaign_pace'
+  | 'sender_unverified'
+  | 'due_soon'
+  | 'no_server'
+  | 'receiver_closed'
+  | 'receiver_slowed'
+  | 'retry_scheduled'
+  | 'ends_untried'
+  | 'project_rate'
+  | 'receiver_busy'
+  | 'server_busy'
+  | 'project_share'
+  | 'project_connections'
+  | 'due'
+  | 'due_unknown'
+  | 'deferred'
+  | 'sending'
+  | 'server_stopped'
+  | 'delivered'
+  | 'relayed'
+  | 'relayed_delivered'
+  | 'bounced'
+  | 'bounce_reported'
+  | 'suppressed'
+  | 'suppression_lifted'
+  | 'cancelled'
+  | 'given_up'
+  | 'given_up_untried'
+  | 'refused'
+  | 'error'
+  | 'received'
+  | 'cancelled_by_user'
+  | 'all_cancelled_by_user'
+  | 'project_disabled'
+  | 'workflow_disabled'
+  | 'step_removed'
+  | 'too_many_starts'
+  | 'chain_too_deep'
+  | 'exit_step'
+  | 'step_without_template'
+  | 'step_without_recipient'
+  | 'step_recipient_suppressed'
+  | 'step_recipient_unsubscribed'
+  | 'step_answers_spent'
+  | 'step_templates_too_heavy'
+  | 'step_wait_lost'
+  | 'step_internal_error'
+  | 'step_failed'
+  | null
+
+/**
+ * The values that the sentence has: those that the guide page `reasons` names for the code. null:
+ * not known, or there is none
+ */
+export type ReasonData = {
+  answersPerDay?: number
+  /** When it happened, or will happen */
+  at?: string | null
+  attempts?: number | null
+  campaignPaused?: boolean
+  /** The reply for which the site is limited, if it may be shown */
+  cause?: string | null
+  /** What the reply means */
+  class?: string | null
+  complainedAt?: string | null
+  connections?: number
+  /** An attempt without an outcome, after which the message may have arrived */
+  cutOff?: {
+    at: string
+    interrupted: boolean
+  } | null
+  /** The domain of the recipient, in A-labels */
+  domain?: string
+  emailsPerSecond?: number | null
+  error?: string | null
+  /** A domain whose mail an operator holds, too */
+  heldDomain?: string | null
+  host?: string | null
+  inFlight?: number
+  /** The last attempt or report that counts; null before the first */
+  last?: {
+    class: string | null
+    host: string | null
+    reply: {
+      code: number | null
+      enhancedCode: string | null
+      /** On one line, at most 401 characters */
+      text: string | null
+    } | null
+    error: string | null
+    interrupted: boolean
+    maybeDelivered: boolean
+  } | null
+  maxPerHour?: number
+  messagesPerMinute?: number | null
+  /** null: it is due now */
+  nextAttemptAt?: string | null
+  /** Why it cannot be tried again; null if it can */
+  obstacle?:
+    | 'unsubscribed'
+    | 'suppressed'
+    | 'sender_unverified'
+    | 'content_cleared'
+    | 'platform_mail_not_kept'
+    | 'project_disabled'
+    | 'project_not_enabled_in_time'
+    | 'campaign_cancelled'
+    | null
+  ofCampaign?: boolean
+  /** Where a delivery is now; null if it is not known */
+  progress?: {
+    step: string
+    site: string
+    host: string | null
+    address: string | null
+    since: string
+  } | null
+  recipient?: string | null
+  refusal?:
+    | 'unsubscribed'
+    | 'suppressed'
+    | 'sender_unverified'
+    | 'content_cleared'
+    | 'platform_mail_not_kept'
+    | 'project_disabled'
+    | 'project_not_enabled_in_time'
+    | 'campaign_cancelled'
+    | null
+  reply?: {
+    code: number | null
+    enhancedCode: string | null
+    /** On one line, at most 401 characters */
+    text: string | null
+  } | null
+  senderVerified?: boolean
+  since?: string | null
+  /** The receiving system, as `pillarbox queue sites` names it */
+  site?: string
+  /** Why its site took no mail, while it was not tried */
+  siteError?: string | null
+  /** What put the address on the suppression list */
+  source?: string | null
+  suppressedSince?: string | null
+  suppression?: 'HARD_BOUNCE' | 'COMPLAINT' | 'MANUAL' | 'STRIKES' | null
+  /** The words of the workflow's author */
+  text?: string | null
+  until?: string | null
+} | null
 
 export type WorkflowPage = {
   data: Array<ListedWorkflow>
@@ -4517,6 +4834,8 @@ export type WorkflowExecution = {
   /** Of a FAILED one, the failed step */
   currentStepId: string | null
   exitReason: string | null
+  reasonCode: ReasonCode
+  reasonData: ReasonData
   context: Record<string, unknown> | null
   /** The event that started it */
   sourceEventId: string | null
@@ -4571,6 +4890,8 @@ export type WorkflowExecutionDetail = {
   /** Of a FAILED one, the failed step */
   currentStepId: string | null
   exitReason: string | null
+  reasonCode: ReasonCode
+  reasonData: ReasonData
   context: Record<string, unknown> | null
   /** The event that started it */
   sourceEventId: string | null
@@ -4621,6 +4942,8 @@ export type WorkflowStepExecution = {
   input: Record<string, unknown> | null
   output: Record<string, unknown> | null
   error: string | null
+  reasonCode: ReasonCode
+  reasonData: ReasonData
   startedAt: string
   completedAt: string | null
   createdAt: string
@@ -4706,8 +5029,34 @@ export type EmailSummary = {
   projectId: string
   createdAt: string
   updatedAt: string
-  /** Where the email stands and why, in words */
+  /** Where the email stands and why, in words; reasonCode and reasonData say the same */
   reason: string
+  reasonCode: ReasonCode
+  reasonData: ReasonData
+  /** Past if it is due now; null if none is planned */
+  nextAttemptAt: string | null
+  /** The mailbox provider, as analytics names it: by domain, else by the server that was tried */
+  receiver: string
+  attempts: number
+}
+
+export type EmailCounts = {
+  /** null: too many emails to count at once */
+  counts: {
+    PENDING: number
+    SENDING: number
+    SENT: number
+    DELIVERED: number
+    RECEIVED: number
+    OPENED: number
+    CLICKED: number
+    BOUNCED: number
+    COMPLAINED: number
+    FAILED: number
+    SUPPRESSED: number
+  } | null
+  total: number | null
+  tooMany: boolean
 }
 
 export type Email = {
@@ -4785,9 +5134,14 @@ export type Email = {
    * parts left out; and what a signed message goes without. Unknown names of the request come first
    */
   warnings: Array<string>
-  /** Where the email stands and why, in words */
+  /** Where the email stands and why, in words; reasonCode and reasonData say the same */
   reason: string
+  reasonCode: ReasonCode
+  reasonData: ReasonData
+  /** Past if it is due now; null if none is planned */
   nextAttemptAt: string | null
+  /** The mailbox provider, as analytics names it: by domain, else by the server that was tried */
+  receiver: string
   giveUpAt: string
   heldAt: string | null
   providerId: string | null
