@@ -8,7 +8,7 @@ import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promise
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
-import { build, type Metafile } from 'esbuild'
+import { build, type Metafile, type Plugin } from 'esbuild'
 import { ASSET_SOURCES } from '../../src/config/assets.ts'
 import type { DashboardManifest } from '../../src/http/dashboard/files.ts'
 import { collectLicences } from './licences.ts'
@@ -31,6 +31,31 @@ const SHARED = {
   legalComments: 'none',
   logLevel: 'warning',
 } as const
+
+const LAZY = 'lazy'
+
+/**
+ * Puts all that the frame of the dashboard needs into one chunk. The bundler makes a chunk of the modules that the
+ * same parts load, and each lazy part loads some modules of the frame: in their own chunks, these modules would be a
+ * dozen requests. So each lazy part loads the whole frame, which is there already.
+ */
+const onceForAll: Plugin = {
+  name: 'once-for-all',
+  setup({ onResolve, onLoad }) {
+    const root = process.cwd()
+    onResolve({ filter: /^\./ }, ({ kind, path: name, resolveDir }) => {
+      if (kind !== 'dynamic-import' || !resolveDir.startsWith(path.join(root, SOURCE))) return null
+      return { path: path.relative(root, path.join(resolveDir, name)), namespace: LAZY }
+    })
+    onLoad({ filter: /.*/, namespace: LAZY }, ({ path: file }) => {
+      const from = (name: string) => JSON.stringify(`./${name.replaceAll(path.sep, '/')}`)
+      const frame = `import ${from(`${SOURCE}/app.tsx`)}`
+      const exported = `export * from ${from(file)}`
+      const named = file.endsWith('.tsx') ? `export { default } from ${from(file)}` : ''
+      return { contents: [frame, exported, named].join('\n'), resolveDir: root, loader: 'ts' }
+    })
+  },
+}
 
 /** Scripts and style sheets that the first page names, besides the chunks of the main script. */
 type Entries = Record<keyof typeof ENTRIES, string>
@@ -56,6 +81,7 @@ export async function buildDashboard(): Promise<{ isNew: boolean; sizes: Size[] 
       jsx: 'automatic',
       jsxImportSource: 'preact',
       metafile: true,
+      plugins: [onceForAll],
     })
     if (warnings.length > 0) throw new Error('the bundler warned, see above')
     const outputs = flatten(metafile.outputs)

@@ -3442,6 +3442,26 @@ export interface Operations {
       warnings?: Array<FieldWarning>
     }
   }
+  /** Set the server up */
+  'POST /setup': {
+    params: Record<string, never>
+    query: Record<string, never>
+    body: {
+      /** What the link has behind `#` */
+      token: string
+      email: string
+      password: string
+      /** Without it, no project is made */
+      projectName?: string
+    }
+    answer: LoginResult & {
+      /**
+       * Fields of the request that had no effect, or not all, each with the name or the change that was
+       * probably meant; at most 20, absent without any
+       */
+      warnings?: Array<FieldWarning>
+    }
+  }
   /** Show with which providers people log in */
   'GET /auth/oauth-config': {
     params: Record<string, never>
@@ -3659,6 +3679,15 @@ export interface Operations {
       success: true
       data: SetupState
     }
+  }
+  /** List the receivers of waiting mail, those that slow it first */
+  'GET /projects/{id}/receivers': {
+    params: {
+      id: string
+    }
+    query: Record<string, never>
+    body: null
+    answer: Array<Receiver>
   }
   /** List the members of a project, oldest first */
   'GET /projects/{id}/members': {
@@ -5807,6 +5836,41 @@ export type SetupState = {
   deliveryMode: 'sandbox' | 'direct' | 'relay'
 }
 
+export type Receiver = {
+  /** The provider, as in `/analytics/deliverability` */
+  receiver: string
+  /** Emails that wait, with those of held domains */
+  waiting: number
+  /** Those of them that wait for another attempt */
+  deferred: number
+  /** When the first of them is or was due; null if all are held */
+  oldestDueAt: string | null
+  /**
+   * Of the systems of this receiver that are not open, the one with most of this mail: `slowed` gets
+   * less mail than at other times, `closed` none now, `held` none until an operator releases it
+   */
+  state: 'open' | 'slowed' | 'closed' | 'held'
+  /** Waiting emails in that state; 0 if it is `open` */
+  affected: number
+  /** Recipient domains in that state, those with most mail first */
+  domains: Array<string>
+  /** Null without such a limit */
+  messagesPerMinute: number | null
+  /** Until when the limit holds; null if accepted mail ends it, or an operator */
+  until: string | null
+  /**
+   * The newest reply to a few of the project's deferred emails, or why they got none; null if none
+   * was tried
+   */
+  reply: {
+    /** Null if the attempt failed without a reply */
+    code: number | null
+    enhancedCode: string | null
+    text: string
+    at: string
+  } | null
+}
+
 export type ListedProjectMember = {
   userId: string
   email: string
@@ -6117,7 +6181,8 @@ export type ApiRequest = {
 }
 
 export type Config = {
-  environment: 'sandbox' | 'direct' | 'relay'
+  /** Without a session it is shown once the server is set up */
+  environment?: 'sandbox' | 'direct' | 'relay'
   urls: {
     api: string
     dashboard: string
@@ -6163,6 +6228,25 @@ export type Config = {
   aws: {
     sesRegion: string | null
     mailFromSubdomain: string
+  }
+  setup: {
+    /** Whether no user may log in, so that `POST /setup` makes the first */
+    needed: boolean
+  }
+  /** To sessions only, as the two below */
+  version?: string
+  /** The name of the server in SMTP */
+  hostname?: string
+  limits?: {
+    /** Of a CSV file */
+    importBytes: number
+    /** Ids that one bulk request may name */
+    bulkIds: number
+    /** Addresses of one test */
+    testAddresses: number
+    /** Of an image */
+    uploadBytes: number
+    csvColumns: number
   }
 }
 

@@ -7,6 +7,8 @@ import { LocationProvider, Route, Router, useLocation, useRoute } from 'preact-i
 import { base } from './api/client.ts'
 import {
   config,
+  isSignedOut,
+  isUnverified,
   lastProject,
   path,
   project,
@@ -15,6 +17,8 @@ import {
   startFailure,
   user,
 } from './api/session.ts'
+import { isSetUpOpen } from './screens/setup/progress.ts'
+import { Leave } from './ui/leave.tsx'
 import { outer } from './ui/link.ts'
 import { Shell } from './ui/shell.tsx'
 import { Failed, Loading, NotFound } from './ui/state.tsx'
@@ -28,6 +32,8 @@ const Account = lazy(() => import('./screens/me/account.tsx'))
 const Login = lazy(() => import('./screens/login/login.tsx'))
 const SignUp = lazy(() => import('./screens/signup/sign-up.tsx'))
 const Forgot = lazy(() => import('./screens/forgot/forgot.tsx'))
+const Unverified = lazy(() => import('./screens/signup/unverified.tsx'))
+const SignInDialog = lazy(() => import('./screens/login/sign-in-dialog.tsx'))
 const SetUp = lazy(() => import('./screens/setup/set-up.tsx'))
 const NewProject = lazy(() => import('./screens/projects/new-project.tsx'))
 
@@ -69,9 +75,16 @@ function Screens() {
     return (
       <Suspense>
         <Door />
+        {isSignedOut.value && <SignInDialog />}
       </Suspense>
     )
   if (user.value === undefined) return <Leave to={signInAddress(location.url)} />
+  if (isUnverified.value)
+    return (
+      <Suspense>
+        <Unverified />
+      </Suspense>
+    )
   return (
     <Shell>
       <Suspense>
@@ -109,18 +122,12 @@ function inProject(Screen: ComponentType): ComponentType {
 
 function Home() {
   const last = lastProject()
-  return <Leave to={last === undefined ? outer('/projects/new') : outer(`/${last.id}`)} />
+  if (last !== undefined) return <Leave to={outer(`/${last.id}`)} />
+  return <Leave to={outer(isSetUpOpen() ? '/setup' : '/projects/new')} />
 }
 
 function NotFoundScreen() {
   return <NotFound />
-}
-
-/** Replaces the address, so that going back does not lead here again. */
-function Leave({ to }: { to: string }) {
-  const { route } = useLocation()
-  useEffect(() => route(to, true), [to])
-  return null
 }
 
 /** The sign-in leads back to where the person was going. */

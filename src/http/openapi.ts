@@ -8,6 +8,7 @@ import { MAX_IDEMPOTENCY_KEY_LENGTH } from '../features/ground/requests/idempote
 import { ruleOf } from '../features/tenancy/accounts/callers/caller.ts'
 import { fieldWarnings } from '../records/fields.ts'
 import { needsOwnHost } from './exchange/own-host.ts'
+import { isForOwnPages } from './exchange/same-origin.ts'
 import { CSV_TYPE } from './exchange/table.ts'
 import type { Route } from './route.ts'
 import type { OperationExample, ResponseDoc } from './route-docs.ts'
@@ -210,7 +211,7 @@ export function statusesOf(route: Route): number[] {
 }
 
 function refusalStatuses(route: Route): number[] {
-  const { callers, method, path, query, takesStream, expectsNoBody, refusals: own = [] } = route
+  const { callers, method, query, takesStream, expectsNoBody, refusals: own = [] } = route
   const body = bodyOf(route)
   // Each operation refuses unknown names of the query, if the client wants that.
   const statuses = new Set([...own, 422])
@@ -226,7 +227,7 @@ function refusalStatuses(route: Route): number[] {
   // 403: the user has not verified the address, is no member of the project, or lacks the role.
   if (session !== undefined && !session.mayBeUnverified) statuses.add(403)
   if (session?.project === 'path') statuses.add(404)
-  if (method !== 'GET' && (session !== undefined || path.startsWith('/auth/'))) {
+  if ((method !== 'GET' && session !== undefined) || isForOwnPages(route)) {
     // 403: a page of another site makes the request. 415: the body could be a form of such a page.
     statuses.add(403)
     if (takesStream === undefined) statuses.add(415)

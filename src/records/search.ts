@@ -32,7 +32,7 @@ export type SearchResult = z.output<typeof searchResult>
 export const searchResults = z.array(searchResult).max(MAX_SEARCH_RESULTS)
 
 export const searchQuery = z.object({
-  q: z.string().trim().min(1).max(MAX_SEARCH_LENGTH).meta({
+  q: z.string().trim().min(1, 'Must not be blank').max(MAX_SEARCH_LENGTH).meta({
     description: 'An id, a Message-ID, the beginning of an address, or a part of a name',
   }),
 })

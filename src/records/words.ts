@@ -111,6 +111,9 @@ export const QUEUE_STATES = [
 /** The states of mail that waits or is being sent, which a filter may name as `waiting`. */
 export const WAITING_STATES = ['queued', 'deferred', 'held', 'paused', 'sending'] as const
 
+/** Whether a receiver takes a project's mail now. */
+export const RECEIVER_STATES = ['open', 'slowed', 'closed', 'held'] as const
+
 export const ROLES = ['OWNER', 'ADMIN', 'MEMBER'] as const
 
 /** The kinds of records that a search of a project finds. */

@@ -18,6 +18,8 @@ export type Input<K extends Key> = {
   body?: Operations[K]['body']
   headers?: Record<string, string>
   signal?: AbortSignal
+  /** A 401 is an answer here: nothing waits for a log-in. */
+  isProbe?: boolean
 }
 
 export class ApiFailure extends Error {
@@ -53,6 +55,7 @@ type Hooks = {
   untilSignedIn(): Promise<void>
   onVersion(version: string): void
   onReachable(isReachable: boolean): void
+  onResetting(): void
 }
 
 const TIMEOUT_MS = 30_000
@@ -69,18 +72,49 @@ export function configureClient(wanted: Hooks): void {
 
 /** @throws ApiFailure; the reason of `signal` if it was aborted */
 export async function call<K extends Key>(key: K, input: Input<K> = {}): Promise<Answer<K>> {
+  return withSession(key, input, async () => {
+    const { response, text } = await exchange(key, input)
+    const value = parse(text, response)
+    // The checks of the server answer 503 while one has failed, and are an answer all the same.
+    if (response.ok || isChecks(value)) return value as Answer<K>
+    throw failed(value, response)
+  })
+}
+
+/**
+ * The answer of a call that is no JSON, such as the source of an email.
+ * @throws as `call`
+ */
+export async function callText<K extends Key>(key: K, input: Input<K> = {}): Promise<string> {
+  return withSession(key, input, async () => {
+    const { response, text } = await exchange(key, input)
+    if (response.ok) return text
+    throw failed(parse(text, response), response)
+  })
+}
+
+/** Repeats what met the end of the session, once there is one again. */
+async function withSession<K extends Key, Result>(
+  key: K,
+  input: Input<K>,
+  send: () => Promise<Result>,
+): Promise<Result> {
+  const isOpen = input.isProbe === true || OPEN_PATHS.test(pathOf(key))
   for (;;) {
     try {
-      return await callOnce(key, input)
+      return await send()
     } catch (error) {
       const isOver = error instanceof ApiFailure && error.status === 401
-      if (!isOver || OPEN_PATHS.test(pathOf(key)) || hooks === undefined) throw error
+      if (!isOver || isOpen || hooks === undefined) throw error
       await hooks.untilSignedIn()
     }
   }
 }
 
-async function callOnce<K extends Key>(key: K, input: Input<K>): Promise<Answer<K>> {
+async function exchange<K extends Key>(
+  key: K,
+  input: Input<K>,
+): Promise<{ response: Response; text: string }> {
   const { params, query, body, headers, signal } = input
   const [method] = key.split(' ') as [string]
   const project = hooks?.project()
@@ -91,7 +125,7 @@ async function callOnce<K extends Key>(key: K, input: Input<K>): Promise<Answer<
     response = await fetch(address(key, params, query), {
       method,
       headers: {
-        Accept: 'application/json',
+        Accept: 'application/json, */*;q=0.5',
         Prefer: 'handling=strict',
         ...(project !== undefined && { 'X-Project-Id': project }),
         ...(body !== undefined && { 'Content-Type': 'application/json' }),
@@ -112,9 +146,7 @@ async function callOnce<K extends Key>(key: K, input: Input<K>): Promise<Answer<
   hooks?.onReachable(true)
   const version = response.headers.get('X-Pillarbox-Version')
   if (version !== null) hooks?.onVersion(version)
-  const value = parse(text, response)
-  if (response.ok) return value as Answer<K>
-  throw toFailure(value, response)
+  return { response, text }
 }
 
 /** The address of a call, also for links to files. */
@@ -148,6 +180,16 @@ function parse(text: string, { status, headers }: Response): unknown {
     // Told below.
   }
   throw new ApiFailure('NOT_JSON', `The answer with status ${status} is no JSON.`, { status })
+}
+
+function isChecks(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && 'checks' in value && !('error' in value)
+}
+
+function failed(value: unknown, response: Response): ApiFailure {
+  const failure = toFailure(value, response)
+  if (failure.details.state === 'resetting') hooks?.onResetting()
+  return failure
 }
 
 function toFailure(value: unknown, { status, headers }: Response): ApiFailure {

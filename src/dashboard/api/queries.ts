@@ -43,32 +43,36 @@ function intervalOf(poll: Poll): number | false | (() => number) {
 export function useCall<K extends Key>(
   key: K,
   input: Omit<Input<K>, 'signal'> = {},
-  { poll, isEnabled = true, keep = false }: Options = {},
+  options: Options = {},
 ): QueryObserverResult<Answer<K>, Error> {
+  const load = (signal: AbortSignal) => call(key, { ...input, signal } as Input<K>)
+  return useLoaded([key, input], load, options)
+}
+
+/** As `useCall`, for what another function loads. */
+export function useLoaded<Data>(
+  queryKey: readonly unknown[],
+  load: (signal: AbortSignal) => Promise<Data>,
+  { poll, isEnabled = true, keep = false }: Options = {},
+): QueryObserverResult<Data, Error> {
   const options = {
-    queryKey: [key, input],
-    queryFn: ({ signal }: { signal: AbortSignal }) => call(key, { ...input, signal } as Input<K>),
+    queryKey,
+    queryFn: ({ signal }: { signal: AbortSignal }) => load(signal),
     enabled: isEnabled,
     refetchInterval: intervalOf(poll),
-    ...(keep && { placeholderData: (before: Answer<K> | undefined) => before }),
+    ...(keep && { placeholderData: (before: Data | undefined) => before }),
   }
-  const observer = useMemo(
-    () => new QueryObserver<Answer<K>, Error>(queryClient, options as never),
-    [],
-  )
-  const [result, setResult] = useState(() => observer.getOptimisticResult(options as never))
-  useEffect(() => observer.subscribe(setResult as never), [observer])
-  const text = JSON.stringify(options.queryKey)
-  useEffect(() => {
-    observer.setOptions(options as never)
-    setResult(observer.getCurrentResult())
-  }, [observer, text, isEnabled, poll])
-  return result as QueryObserverResult<Answer<K>, Error>
+  const observer = useMemo(() => new QueryObserver(queryClient, options as never), [])
+  useObserver(observer, options, poll)
+  return resultOf(observer, options) as QueryObserverResult<Data, Error>
 }
 
 type Page<Row> = { data: readonly Row[]; hasMore: boolean; cursor: string | null }
 
-/** The rows of a list, page after page by cursor. */
+/**
+ * The rows of a list, page after page by cursor. Pages that are there are not asked for again by themselves, since
+ * all of them would be: a list learns of newer rows by a call of its own for the first page.
+ */
 export function usePages<K extends Key, Row>(
   key: K,
   input: Omit<Input<K>, 'signal'>,
@@ -89,15 +93,33 @@ export function usePages<K extends Key, Row>(
     getNextPageParam: (last: Page<Row>) => (last.hasMore ? (last.cursor ?? undefined) : undefined),
     enabled: isEnabled,
     refetchInterval: intervalOf(poll),
+    ...{ staleTime: Number.POSITIVE_INFINITY, refetchOnWindowFocus: false },
     placeholderData: (before: unknown) => before,
   }
   const observer = useMemo(() => new InfiniteQueryObserver(queryClient, options as never), [])
-  const [result, setResult] = useState(() => observer.getOptimisticResult(options as never))
-  useEffect(() => observer.subscribe(setResult as never), [observer])
-  const text = JSON.stringify(options.queryKey)
+  useObserver(observer, options, poll)
+  return resultOf(observer, options) as never
+}
+
+type Observer = {
+  subscribe(listener: () => void): () => void
+  setOptions(options: never): void
+  getOptimisticResult(options: never): unknown
+}
+type ObserverOptions = { queryKey: readonly unknown[]; enabled: boolean }
+
+/** Renders again at each change of the result, and tells the observer of another input. */
+function useObserver(observer: Observer, options: ObserverOptions, poll: Poll): void {
+  const [, renderAgain] = useState({})
+  useEffect(() => observer.subscribe(() => renderAgain({})), [observer])
   useEffect(() => {
     observer.setOptions(options as never)
-    setResult(observer.getCurrentResult())
-  }, [observer, text, isEnabled, poll])
-  return result as never
+    renderAgain({})
+  }, [observer, JSON.stringify(options.queryKey), options.enabled, poll])
+}
+
+/** The result for this very input: the rows of another one never pass for it. */
+function resultOf(observer: Observer, options: ObserverOptions): unknown {
+  const full: object = queryClient.defaultQueryOptions(options as never)
+  return observer.getOptimisticResult({ ...full, _optimisticResults: 'optimistic' } as never)
 }

@@ -2,25 +2,56 @@
 
 export type Place = { locale: string; timeZone: string }
 
+/** To make a format costs far more than to use it, and a list shows hundreds of times. */
+const formats = new Map<string, Intl.DateTimeFormat>()
+
+const CLOCK = { hour: '2-digit', minute: '2-digit' } as const
+const DAY = { day: 'numeric', month: 'short' } as const
+const YEAR = { year: 'numeric' } as const
+
+function format(at: Date, locale: string, options: Intl.DateTimeFormatOptions): string {
+  const key = `${locale} ${JSON.stringify(options)}`
+  const known = formats.get(key) ?? new Intl.DateTimeFormat(locale, options)
+  formats.set(key, known)
+  return known.format(at)
+}
+
+/** The day in the zone, as ISO 8601. */
+function dayOf(at: Date, timeZone: string): string {
+  return format(at, 'sv', { ...YEAR, month: '2-digit', day: '2-digit', timeZone })
+}
+
 /** `08:58` today, `29 Nov` this year, `29 Nov 2025` before. */
 export function shortTime(instant: string, now: Date, { locale, timeZone }: Place): string {
   const at = new Date(instant)
-  const dayOf = (date: Date) => date.toLocaleDateString('sv', { timeZone })
-  if (dayOf(at) === dayOf(now)) {
-    return at.toLocaleTimeString(locale, { hour: '2-digit', minute: '2-digit', timeZone })
-  }
-  const isThisYear = dayOf(at).slice(0, 4) === dayOf(now).slice(0, 4)
-  return at.toLocaleDateString(locale, {
-    ...{ day: 'numeric', month: 'short', timeZone },
-    ...(!isThisYear && { year: 'numeric' }),
+  const [day, today] = [dayOf(at, timeZone), dayOf(now, timeZone)]
+  if (day === today) return format(at, locale, { ...CLOCK, timeZone })
+  const isThisYear = day.slice(0, 4) === today.slice(0, 4)
+  return format(at, locale, { ...DAY, ...(!isThisYear && YEAR), timeZone })
+}
+
+/** `08:58` today, `29 Nov, 08:58` on another day; with `hasSeconds`, `08:58:20`. */
+export function dayTime(
+  instant: string,
+  now: Date,
+  { locale, timeZone }: Place,
+  hasSeconds = false,
+): string {
+  const at = new Date(instant)
+  const [day, today] = [dayOf(at, timeZone), dayOf(now, timeZone)]
+  return format(at, locale, {
+    ...{ ...CLOCK, timeZone },
+    ...(hasSeconds && { second: '2-digit' }),
+    ...(day !== today && DAY),
+    ...(day.slice(0, 4) !== today.slice(0, 4) && YEAR),
   })
 }
 
 /** With seconds and the zone, for what is read closely. */
 export function fullTime(instant: string, { locale, timeZone }: Place): string {
-  return new Date(instant).toLocaleString(locale, {
-    ...{ weekday: 'short', day: 'numeric', month: 'long', year: 'numeric' },
-    ...{ hour: '2-digit', minute: '2-digit', second: '2-digit', timeZoneName: 'short', timeZone },
+  return format(new Date(instant), locale, {
+    ...{ ...CLOCK, ...YEAR, weekday: 'short', day: 'numeric', month: 'long' },
+    ...{ second: '2-digit', timeZoneName: 'short', timeZone },
   })
 }
 

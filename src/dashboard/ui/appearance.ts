@@ -23,7 +23,10 @@ export function setDensity(value: Density): void {
   keep('density', value)
 }
 
-function stored<Value extends string>(name: keyof typeof DEFAULTS, values: readonly Value[]): Value {
+function stored<Value extends string>(
+  name: keyof typeof DEFAULTS,
+  values: readonly Value[],
+): Value {
   const value = localStorage.getItem(`pillarbox.${name}`)
   return values.find((one) => one === value) ?? (values[0] as Value)
 }

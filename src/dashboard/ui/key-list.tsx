@@ -1,7 +1,11 @@
 /** All keys that act on this page: those of everywhere, and those of the screen. */
-import { t } from '../text/text.ts'
+
+import { palette as paletteTexts } from '../text/en/palette.ts'
+import { addTexts, t } from '../text/text.ts'
 import { Dialog } from './dialog.tsx'
 import { areSingleKeysOn, type Binding, bindings } from './keys.ts'
+
+addTexts(paletteTexts)
 
 export default function KeyList({ onClose }: { onClose(): void }) {
   const own = bindings.value.filter(({ isGlobal }) => isGlobal !== true)

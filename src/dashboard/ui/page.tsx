@@ -15,6 +15,11 @@ type PageProps = {
 
 let hasShownPage = false
 
+/** The person has seen a screen, so the next heading takes the focus. */
+export function markShown(): void {
+  hasShownPage = true
+}
+
 export function Page({ title, heading = title, trail, text, actions, children }: PageProps) {
   const element = useRef<HTMLHeadingElement>(null)
   useEffect(() => {
@@ -22,7 +27,7 @@ export function Page({ title, heading = title, trail, text, actions, children }:
   }, [title])
   useEffect(() => {
     if (hasShownPage) element.current?.focus({ preventScroll: true })
-    hasShownPage = true
+    markShown()
   }, [])
   return (
     <>

@@ -2,18 +2,23 @@
  * The palette: one field, one ranked list. Pages and actions are found here, things by the server. The list is
  * a listbox that the field commands (WAI-ARIA, combobox with a list).
  */
-import { useLocation } from 'preact-iso/router'
+
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { useLocation } from 'preact-iso/router'
 import { type Answer, base } from '../api/client.ts'
-import { project, projects, signOut } from '../api/session.ts'
 import { useCall } from '../api/queries.ts'
+import { project, projects, signOut } from '../api/session.ts'
 import { isSearchable, type PaletteEntry, rankEntries, withRecent } from '../logic/palette.ts'
-import { t, type TextKey } from '../text/text.ts'
+import { palette as paletteTexts } from '../text/en/palette.ts'
+import { addTexts, type TextKey, t } from '../text/text.ts'
 import { DENSITIES, setDensity, setTheme, THEMES } from './appearance.ts'
 import { Dialog } from './dialog.tsx'
 import { link, outer } from './link.ts'
 import { NAV_ITEMS } from './nav.ts'
+import { showOnboarding } from './onboarding.ts'
 import { useDelayed } from './use-delayed.ts'
+
+addTexts(paletteTexts)
 
 type Entry = PaletteEntry & { run(): void }
 type Hit = Answer<'GET /search'>[number]
@@ -26,7 +31,8 @@ export default function Palette({ onClose }: { onClose(): void }) {
   const { route } = useLocation()
   const [text, setText] = useState('')
   const [chosen, setChosen] = useState(0)
-  const list = useRef<HTMLUListElement>(null)
+  const list = useRef<HTMLDivElement>(null)
+  const field = useRef<HTMLInputElement>(null)
   const wanted = useDelayed(text.trim(), SEARCH_DELAY_MS)
   const search = useCall(
     'GET /search',
@@ -40,6 +46,8 @@ export default function Palette({ onClose }: { onClose(): void }) {
   const shown = [...things, ...own]
   const current = Math.min(chosen, Math.max(0, shown.length - 1))
 
+  // The dialog gives the focus to its closing button, which stands before the field.
+  useEffect(() => field.current?.focus(), [])
   useEffect(() => setChosen(0), [text])
   useEffect(() => {
     list.current?.querySelector('[aria-selected=true]')?.scrollIntoView({ block: 'nearest' })
@@ -62,6 +70,7 @@ export default function Palette({ onClose }: { onClose(): void }) {
   return (
     <Dialog title={t('shell.search')} onClose={onClose} class="palette">
       <input
+        ref={field}
         class="input"
         type="text"
         role="combobox"
@@ -77,10 +86,10 @@ export default function Palette({ onClose }: { onClose(): void }) {
         onInput={({ currentTarget }) => setText(currentTarget.value)}
         onKeyDown={onKeyDown}
       />
-      <ul id="palette-list" ref={list} role="listbox" aria-label={t('shell.search')}>
+      <div id="palette-list" ref={list} role="listbox" aria-label={t('shell.search')}>
         {shown.map((entry, at) => (
           // biome-ignore lint/a11y/useKeyWithClickEvents: the field takes the keys of the list.
-          <li
+          <div
             key={entry.id}
             id={`palette-${at}`}
             role="option"
@@ -91,9 +100,9 @@ export default function Palette({ onClose }: { onClose(): void }) {
           >
             <span class="grow cut">{entry.title}</span>
             <span class="muted">{entry.detail}</span>
-          </li>
+          </div>
         ))}
-      </ul>
+      </div>
       <p class="small muted" role="status">
         {isLooking && shown.length === 0
           ? t('palette.looking')
@@ -120,6 +129,7 @@ function listEntries(route: (url: string) => void): Entry[] {
     ...(project.value === undefined
       ? []
       : NAV_ITEMS.map(({ screen, label }) => page(`page${screen}`, label, link(screen)))),
+    ...(project.value === undefined ? [] : [firstSteps(project.value.id, route)]),
     page('account', 'shell.account', outer('/me')),
     page('new-project', 'palette.newProject', outer('/projects/new')),
     ...projects.value
@@ -128,17 +138,34 @@ function listEntries(route: (url: string) => void): Entry[] {
         action(`project/${id}`, t('palette.switch', { name }), () => route(`${base}/app/${id}`)),
       ),
     ...THEMES.map((name) =>
-      action(`theme/${name}`, t('palette.theme', { name: t(`theme.${name}`) }), () => setTheme(name)),
+      action(`theme/${name}`, t('palette.theme', { name: t(`theme.${name}`) }), () =>
+        setTheme(name),
+      ),
     ),
     ...DENSITIES.map((name) =>
-      action(`density/${name}`, t('palette.density', { name: t(`density.${name}`) }), () => setDensity(name)),
+      action(`density/${name}`, t('palette.density', { name: t(`density.${name}`) }), () =>
+        setDensity(name),
+      ),
     ),
     action('sign-out', t('shell.signOut'), () => void signOut()),
   ]
 }
 
+function firstSteps(projectId: string, route: (url: string) => void): Entry {
+  return {
+    ...{ id: 'first-steps', title: t('palette.first'), detail: t('palette.action') },
+    run: () => {
+      showOnboarding(projectId)
+      route(link('/'))
+    },
+  }
+}
+
 /** The screen of a thing; undefined for a kind that has none. A contact leads to the mail to its address. */
-function toEntry({ kind, id, title, detail }: Hit, route: (url: string) => void): Entry | undefined {
+function toEntry(
+  { kind, id, title, detail }: Hit,
+  route: (url: string) => void,
+): Entry | undefined {
   const url = {
     email: link(`/emails/${id}`),
     contact: link(`/emails?search=${encodeURIComponent(title)}`),

@@ -9,18 +9,21 @@ import {
   config,
   isOffline,
   isOutdated,
+  isResetting,
   isSignedOut,
+  lastProject,
   project,
   projects,
   signOut,
   user,
 } from '../api/session.ts'
-import { t } from '../text/text.ts'
+import { codeText, t } from '../text/text.ts'
 import { Dialog } from './dialog.tsx'
 import { Icon, Mark } from './icon.tsx'
 import { useKeys } from './keys.ts'
-import { link, outer } from './link.ts'
+import { hostName, link, outer } from './link.ts'
 import { isCurrent, NAV_ITEMS, NAVIGATION, type NavItem } from './nav.ts'
+import { Resetting } from './resetting.tsx'
 import { Suspense } from './suspense.tsx'
 import { Toasts } from './toast.tsx'
 
@@ -83,7 +86,11 @@ export function Shell({ children }: { children: ComponentChildren }) {
         </header>
         <main class="sheet" id="main">
           <Banners />
-          {children}
+          {isResetting.value && project.value !== undefined ? (
+            <Resetting id={project.value.id} />
+          ) : (
+            children
+          )}
         </main>
       </div>
       <nav class="thumb" aria-label={t('shell.short')}>
@@ -174,12 +181,8 @@ function Switcher() {
       <summary class="switch" title={t('shell.switch')}>
         <Mark />
         <span class="grow">
-          <b class="cut">{project.value?.name ?? 'Pillarbox'}</b>
-          <small>
-            {isSandbox
-              ? t('shell.sandbox')
-              : new URL(config.value?.urls.api ?? location.href).hostname}
-          </small>
+          <b class="cut">{(project.value ?? lastProject())?.name ?? 'Pillarbox'}</b>
+          <small>{isSandbox ? t('shell.sandbox') : hostName()}</small>
         </span>
         <Icon name="down" />
       </summary>
@@ -221,8 +224,14 @@ function Banners() {
         </p>
       )}
       {disabled === true && (
-        <p class="note bad banner">{t('shell.disabled', { reason: disabledReason ?? '' })}</p>
+        <p class="note bad banner">
+          {t('shell.disabled', { reason: disabledText(disabledReason ?? '') })}
+        </p>
       )}
     </div>
   )
+}
+
+function disabledText(reason: string): string {
+  return codeText('disabled', reason) ?? reason
 }

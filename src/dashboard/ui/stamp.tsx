@@ -1,10 +1,14 @@
 /** The postmark. It stands on sign-in, on empty pages and beside the first delivery, and nowhere else. */
-import { locale } from '../text/text.ts'
+import { place } from './time.tsx'
 
 /** `at`: the instant in the mark; without one the mark has only its ring and waves. */
 export function Stamp({ at }: { at?: Date }) {
-  const day = at?.toLocaleDateString(locale(), { day: 'numeric', month: 'short' }).toUpperCase()
-  const time = at?.toLocaleTimeString(locale(), { hour: '2-digit', minute: '2-digit' })
+  const { locale, timeZone } = place()
+  const day = at?.toLocaleDateString(locale, { day: 'numeric', month: 'short', timeZone })
+  // Twelve hours with their two letters would not fit into the ring.
+  const time = at?.toLocaleTimeString(locale, {
+    ...{ hour: '2-digit', minute: '2-digit', hourCycle: 'h23', timeZone },
+  })
   return (
     <svg class="stamp" viewBox="0 0 140 96" aria-hidden="true">
       <g fill="none" stroke="currentColor" stroke-width="1.6">
@@ -14,7 +18,7 @@ export function Stamp({ at }: { at?: Date }) {
       </g>
       <g fill="currentColor" text-anchor="middle">
         <text x="48" y="46" font-size="11" font-weight="650">
-          {day}
+          {day?.toUpperCase()}
         </text>
         <text x="48" y="59" font-size="10">
           {time}

@@ -4,6 +4,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { ApiFailure } from '../api/client.ts'
 import { codeText, t } from '../text/text.ts'
 import { Copy } from './copy.tsx'
+import { useCountdown } from './countdown.ts'
 import { Icon } from './icon.tsx'
 import { link } from './link.ts'
 import { Stamp } from './stamp.tsx'
@@ -51,7 +52,9 @@ export function Failed({ error, onRetry, title = t('failed.title') }: FailedProp
           )}
         </p>
         <p class="row">
-          {onRetry !== undefined && <Retry wait={failure.retryAfter} onRetry={onRetry} />}
+          {onRetry !== undefined && (
+            <Retry wait={failure.retryAfter} since={error} onRetry={onRetry} />
+          )}
           {failure.requestId !== undefined && (
             <>
               <span class="muted mono">{t('state.requestId', { id: failure.requestId })}</span>
@@ -64,14 +67,11 @@ export function Failed({ error, onRetry, title = t('failed.title') }: FailedProp
   )
 }
 
-/** Counts down while the server asks to wait. */
-function Retry({ wait = 0, onRetry }: { wait?: number | undefined; onRetry(): void }) {
-  const [left, setLeft] = useState(wait)
-  useEffect(() => {
-    if (left <= 0) return
-    const timer = setTimeout(() => setLeft(left - 1), 1_000)
-    return () => clearTimeout(timer)
-  }, [left])
+type RetryProps = { wait?: number | undefined; since: unknown; onRetry(): void }
+
+/** Counts down while the server asks to wait. `since`: the failure that asked. */
+function Retry({ wait = 0, since, onRetry }: RetryProps) {
+  const left = useCountdown(wait, since)
   return (
     <button class="btn" type="button" disabled={left > 0} onClick={onRetry}>
       {left > 0 ? t('state.againIn', { count: left }) : t('state.again')}

@@ -41,6 +41,8 @@ export type ExchangeDeps = {
   monitors: AddressList
   findOtherHost: FindOtherHost
   traffic: Traffic
+  /** The version of the program. */
+  version: string
   /** The memory for request bodies. */
   bodies: BodyAllowance
   /** The memory for answers. */
@@ -86,6 +88,12 @@ export type Exchange = RoutedRequest & {
   /** The owner of the request's work; undefined before any work was done (`runForExchange`). */
   owner: WorkOwner | undefined
 }
+
+/**
+ * Answers to sessions have the version of the server in this header: a page that an older version has sent
+ * sees by it that it is out of date.
+ */
+export const VERSION_HEADER = 'x-pillarbox-version'
 
 /** The path whose requests accept emails. */
 const SEND_PATH = '/v1/send'

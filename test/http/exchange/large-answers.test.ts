@@ -46,6 +46,7 @@ const SHORT: Readonly<Record<string, string>> = {
   'POST /domains': 'the records of one domain',
   'GET /health': 'the reasons of one server',
   'GET /health/checks': 'the checks of one server',
+  'GET /projects/:id/receivers': 'twenty receivers',
   'GET /projects/:id/security': 'the thresholds',
   'GET /users/@me/projects/:id/security': 'the thresholds',
   'GET /users/@me/projects/:id/billing-consumption': 'the categories of use',

@@ -16,6 +16,11 @@ export const shell = {
   'shell.offline':
     'Der Server ist nicht erreichbar. Die Seite zeigt, was vorher geladen wurde, und fragt von selbst erneut.',
   'shell.disabled': 'Dieses Projekt ist gesperrt: {reason}. Lesen geht; Senden und Ändern nicht.',
+  'disabled.PAYMENT_FAILED': 'eine Zahlung schlug fehl',
+  'disabled.EMAIL_REPUTATION': 'zu viele Rückläufer oder Beschwerden',
+  'disabled.PHISHING_DETECTED': 'die Mail sah nach Phishing aus',
+  'disabled.CARD_VERIFICATION_FAILED': 'die Karte ließ sich nicht prüfen',
+  'disabled.MANUAL': 'von Hand',
   'shell.resetting': 'Dieses Projekt wird zurückgesetzt',
   'shell.resetting.text':
     'Kontakte, Mails und Kampagnen werden gelöscht. Danach öffnet sich die Seite wieder.',
@@ -47,7 +52,7 @@ export const shell = {
   'failed.TIMEOUT': 'Der Server hat 30 Sekunden lang nicht geantwortet.',
   'failed.NOT_JSON':
     'Etwas zwischen dieser Seite und dem Server hat an seiner Stelle geantwortet, zum Beispiel ein Proxy.',
-  'failed.RATE_LIMITED': 'Zu viele Anfragen. Der Server bittet um Geduld.',
+  'failed.RATE_LIMIT_EXCEEDED': 'Zu viele Anfragen. Der Server bittet um Geduld.',
   'failed.EXTERNAL_SERVICE_ERROR': 'Der Server ist ausgelastet. Die Seite fragt von selbst erneut.',
   'failed.INTERNAL_SERVER_ERROR':
     'Der Server hat einen Fehler. Sein Protokoll nennt den Grund unter der Nummer dieser Anfrage.',
@@ -55,8 +60,6 @@ export const shell = {
   'copy.button': 'Kopieren',
   'copy.done': 'Kopiert',
   'dialog.close': 'Schließen',
-  'time.never': 'nie',
-  'time.ago': 'vor {time}',
   'keys.title': 'Tasten dieser Seite',
   'keys.everywhere': 'Überall',
   'keys.here': 'Auf dieser Seite',

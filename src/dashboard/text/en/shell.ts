@@ -17,6 +17,11 @@ export const shell = {
     'The server cannot be reached. The page shows what was loaded before, and asks again by itself.',
   'shell.disabled':
     'This project is disabled: {reason}. Reading works; sending and changing do not.',
+  'disabled.PAYMENT_FAILED': 'a payment failed',
+  'disabled.EMAIL_REPUTATION': 'too many bounces or complaints',
+  'disabled.PHISHING_DETECTED': 'its mail looked like phishing',
+  'disabled.CARD_VERIFICATION_FAILED': 'the card could not be verified',
+  'disabled.MANUAL': 'by hand',
   'shell.resetting': 'This project is being reset',
   'shell.resetting.text':
     'Contacts, emails and campaigns are being deleted. The page opens again when that has ended.',
@@ -48,7 +53,7 @@ export const shell = {
   'failed.TIMEOUT': 'The server did not answer in 30 seconds.',
   'failed.NOT_JSON':
     'Something between this page and the server answered in its place, for example a proxy.',
-  'failed.RATE_LIMITED': 'Too many requests. The server asks to wait.',
+  'failed.RATE_LIMIT_EXCEEDED': 'Too many requests. The server asks to wait.',
   'failed.EXTERNAL_SERVICE_ERROR': 'The server is busy. The page asks again by itself.',
   'failed.INTERNAL_SERVER_ERROR':
     'The server failed. Its log has the reason under the id of this request.',
@@ -56,8 +61,6 @@ export const shell = {
   'copy.button': 'Copy',
   'copy.done': 'Copied',
   'dialog.close': 'Close',
-  'time.never': 'never',
-  'time.ago': '{time} ago',
   'keys.title': 'Keys of this page',
   'keys.everywhere': 'Everywhere',
   'keys.here': 'On this page',

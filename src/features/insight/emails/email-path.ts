@@ -6,7 +6,7 @@ import type { EmailStatus, QueueState, SourceType } from '../../../store/schema/
 import { BAD_ENDS, isBadEnd, onShelves, type Shelf } from '../../../store/shelves.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Base } from '../../ground/base.ts'
-import { isRelaying } from '../receivers.ts'
+import { isRelaying } from '../receivers/email-receivers.ts'
 import { isOfReceiver } from './receiver-term.sqlite.ts'
 import { areWaiting, findWaiting } from './waiting-emails.ts'
 

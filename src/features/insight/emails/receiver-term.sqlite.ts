@@ -1,4 +1,4 @@
-/** The condition that an email has a receiver, for SQL; `receivers.ts` has the same rule for single emails. */
+/** The condition that an email has a receiver, for SQL; `receivers/email-receivers.ts` has the same rule for single emails. */
 import {
   domainsOfProvider,
   hostsOfProvider,
@@ -26,7 +26,7 @@ const hostOfProvider = sql`(with recursive place (name) as (
   ) select name from place where name in ${listOf(PROVIDER_HOSTS)} limit 1)`
 
 /**
- * `isRelay`: as in `receivers.ts`. The statement has the email as `email`, with its id, `recipient_domain` and
+ * `isRelay`: as in `receivers/email-receivers.ts`. The statement has the email as `email`, with its id, `recipient_domain` and
  * `delivered_at`. The server is looked up only for recipients at domains of no provider.
  */
 export function isOfReceiver(receiver: string, isRelay: boolean): SQL {

@@ -28,7 +28,7 @@ import { emailNotFound, loadEmailHistory } from '../../mail/messages/explain/ema
 import { findWorkflowOrigins } from '../../mail/messages/explain/workflow-origin.ts'
 import { toSummary } from '../../mail/messages/summary.ts'
 import { type FeedDeps, loadShownEmails } from '../activity/show-emails.ts'
-import { findReceivers } from '../receivers.ts'
+import { findReceivers } from '../receivers/email-receivers.ts'
 
 /** The project and the id of an email. An email of another project counts as unknown. */
 type EmailKey = { projectId: string; id: string }

@@ -47,24 +47,28 @@ export async function searchNames(
   ])
   const own = domains
     .filter(({ title }) => title.includes(wanted) || displayDomain(title).includes(wanted))
-    .map((row): NamedRow => ({ ...row, kind: 'domain', title: displayDomain(row.title) }))
+    .map((row): NamedRow => ({ kind: 'domain', ...row, title: displayDomain(row.title) }))
   return [...named, ...own.slice(0, MAX_NAMED)].map((row) => ({
     rank: rankOf(comparable(row.title), wanted),
     result: { ...row, workflowId: null },
   }))
 }
 
-/** Names that begin with the text stand before others, and new records before old ones. */
+/**
+ * Names that begin with the text stand before others, and new records before old ones. `detail` is read
+ * for these alone: in the row it stands behind the body.
+ */
 export function selectNamed({ projectId, text }: SearchedText): SQL {
   const name = sql`name`
   const parts = NAMED_KINDS.map(
-    ({ kind, table, detail, isThere }) => sql`select * from (
-      select ${kind} as kind, id, name as title, detail from (
-        select id, name, ${detail} as detail, created_at from ${table}
-        where project_id = ${projectId} and ${isThere}
-        order by created_at desc, id desc limit ${MAX_NAMES_SEARCHED})
-      where ${containsText(name, text)}
-      order by ${beginsWithText(name, text)} desc, created_at desc, id desc limit ${MAX_NAMED})`,
+    ({ kind, table, detail, isThere }) => sql`select ${kind} as kind, found.id, name as title,
+        (select ${detail} from ${table} where id = found.id) as detail
+      from (select id, name from (select id, name, created_at from ${table}
+          where project_id = ${projectId} and ${isThere}
+          order by created_at desc, id desc limit ${MAX_NAMES_SEARCHED})
+        where ${containsText(name, text)}
+        order by ${beginsWithText(name, text)} desc, created_at desc, id desc
+        limit ${MAX_NAMED}) as found`,
   )
   return sql.join(parts, sql` union all `)
 }

@@ -18,7 +18,7 @@ import {
 import { parameter, statement } from '../../../../store/statement.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
 import { isReservedEvent } from '../../../ground/events/reserved.ts'
-import { findFirstHosts, receiverOf } from '../../receivers.ts'
+import { findFirstHosts, receiverOf } from '../../receivers/email-receivers.ts'
 import type { Countable } from './sums.ts'
 
 type SubjectKind = AnalyticsSubject['kind']

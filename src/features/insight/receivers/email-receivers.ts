@@ -2,13 +2,13 @@
  * The receiver of an email: its mailbox provider, by the domain of the recipient, else by the first server that the
  * email was offered to. Analytics counts by the same names. A smarthost is no receiver.
  */
-import { providerOfDomain, providerOfHost } from '../../formats/address/mailbox-providers.ts'
-import { listOf } from '../../store/dialect.ts'
-import { sql } from '../../store/drizzle.ts'
-import type { Email } from '../../store/schema/messages.ts'
-import { parameter, statement } from '../../store/statement.ts'
-import type { Tx } from '../../store/write/transaction.ts'
-import type { Base } from '../ground/base.ts'
+import { providerOf, providerOfDomain } from '../../../formats/address/mailbox-providers.ts'
+import { listOf } from '../../../store/dialect.ts'
+import { sql } from '../../../store/drizzle.ts'
+import type { Email } from '../../../store/schema/messages.ts'
+import { parameter, statement } from '../../../store/statement.ts'
+import type { Tx } from '../../../store/write/transaction.ts'
+import type { Base } from '../../ground/base.ts'
 
 type AttemptRow = { emailId: string; result: string; host: string | null }
 
@@ -28,9 +28,7 @@ export function receiverOf(
   { recipientDomain, deliveredAt }: ReceivedEmail,
   { host, isRelay }: { host: string | null | undefined; isRelay: boolean },
 ): string {
-  const ofDomain = providerOfDomain(recipientDomain ?? '')
-  if (ofDomain !== undefined) return ofDomain
-  return providerOfHost(isRelay && deliveredAt === null ? null : host)
+  return providerOf(recipientDomain ?? '', isRelay && deliveredAt === null ? null : host)
 }
 
 /**
