@@ -1,4 +1,4 @@
-/** A modal dialog. The browser keeps the focus inside, and gives it back to the opener at the end. */
+/** A modal dialog. The browser keeps the focus inside; its opener gets it back at the end. */
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { t } from '../text/text.ts'
@@ -24,8 +24,14 @@ export function Dialog({
   const element = useRef<HTMLDialogElement>(null)
   useEffect(() => {
     const dialog = element.current
+    const opener = document.activeElement
     if (dialog !== null && !dialog.open) dialog.showModal()
-    return () => dialog?.close()
+    return () => {
+      dialog?.close()
+      // The dialog has left the document before, so the browser does not give the focus back.
+      if (document.activeElement !== document.body || !(opener instanceof HTMLElement)) return
+      opener.focus({ preventScroll: true })
+    }
   }, [])
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: Escape closes the dialog by its cancel event.

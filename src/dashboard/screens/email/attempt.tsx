@@ -57,7 +57,7 @@ export function Steps({ steps, number, total, tone, isOpen }: StepsProps) {
         tabIndex={0}
         aria-label={t('story.steps.of', { count: number })}
       >
-        <table class="steps">
+        <table class="protocol">
           <thead>
             <tr>
               <th scope="col">{t('story.step')}</th>

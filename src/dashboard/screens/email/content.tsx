@@ -30,7 +30,7 @@ function Mail({ email: { body, text } }: ContentProps) {
   const [isNarrow, setNarrow] = useState(false)
   const [isDark, setDark] = useState(false)
   if (body === null) {
-    if (text !== null) return <pre class="plain">{visible(text)}</pre>
+    if (text !== null) return <pre class="machine-text">{visible(text)}</pre>
     return <p class="muted">{t('mail.cleared')}</p>
   }
   return (
@@ -69,13 +69,13 @@ function Mail({ email: { body, text } }: ContentProps) {
 
 function PlainText({ email }: ContentProps) {
   const { text } = email
-  if (text !== null) return <pre class="plain">{visible(text)}</pre>
+  if (text !== null) return <pre class="machine-text">{visible(text)}</pre>
   return (
     <WithSource email={email}>
       {(source) => {
         const found = plainTextOf(source)
         if (found === undefined) return <p class="muted">{t('mail.noText')}</p>
-        return <pre class="plain">{visible(found)}</pre>
+        return <pre class="machine-text">{visible(found)}</pre>
       }}
     </WithSource>
   )
@@ -114,7 +114,7 @@ function SourceText({ email }: ContentProps) {
             {source.length > SHOWN_SOURCE && (
               <p class="small">{t('mail.source.large', { size: bytes(SHOWN_SOURCE, locale()) })}</p>
             )}
-            <pre class="code plain">
+            <pre class="code machine-text">
               {visible(source.slice(0, SHOWN_SOURCE).replaceAll('\r\n', '\n'))}
             </pre>
           </>

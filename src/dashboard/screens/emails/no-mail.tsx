@@ -5,7 +5,7 @@ import { t } from '../../text/text.ts'
 import { Copy } from '../../ui/copy.tsx'
 import { Empty } from '../../ui/state.tsx'
 
-export function NoMail() {
+export default function NoMail() {
   const url = (config.value?.urls.api ?? location.origin).replace(/\/$/, '')
   const from = config.value?.environment === 'sandbox' ? 'hello@example.test' : 'you@your-domain'
   const mail = { from, to: 'you@example.net', subject: 'Hello', body: '<p>It works.</p>' }
@@ -13,7 +13,7 @@ export function NoMail() {
   return (
     <Empty title={t('emails.empty')}>
       <p class="muted">{t('emails.empty.text')}</p>
-      <code class="code plain">{command}</code>
+      <code class="code machine-text">{command}</code>
       <p class="row">
         <Copy text={command} />
         <span class="small muted">{t('emails.empty.key')}</span>

@@ -48,7 +48,7 @@ export function Appearance({ self }: { self: User }) {
         </span>
       </div>
       {failure !== undefined && <Failed error={failure} title={t('form.failed')} />}
-      <div class="choices">
+      <div class="preferences">
         <Choice label={t('account.language')} value={languageOf(self)} onChange={saveLanguage}>
           {!(languageOf(self) in LANGUAGES) && (
             <option value={self.language}>{self.language}</option>
@@ -140,7 +140,7 @@ function SingleKeys() {
     setOn(wanted)
   }
   return (
-    <div class="keys">
+    <div class="key-switch">
       <p class="row">
         <input
           id={id}

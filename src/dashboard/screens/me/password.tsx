@@ -37,7 +37,7 @@ function PasswordForm({ email, onDone }: { email: string; onDone(): void }) {
     { words: { 'currentPassword.custom': 'account.password.wrong' } },
   )
   return (
-    <FormBox form={form} class="stack narrow">
+    <FormBox form={form} class="stack short-form">
       {/* Password managers store the new password with the address. */}
       <input type="email" autocomplete="username" value={email} readonly hidden />
       <TextField

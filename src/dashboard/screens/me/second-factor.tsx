@@ -90,7 +90,7 @@ function PasswordStep({ onSecret, onCancel }: PasswordStepProps) {
   )
   useFocusIn(form.props.ref, 'password')
   return (
-    <FormBox form={form} class="stack narrow">
+    <FormBox form={form} class="stack short-form">
       <Password form={form} />
       <FormFailure form={form} />
       <Buttons form={form} text={t('form.next')} onCancel={onCancel} />
@@ -147,7 +147,7 @@ function OffStep({ onDone }: { onDone(): void }) {
   )
   useFocusIn(form.props.ref, 'password')
   return (
-    <FormBox form={form} class="stack narrow">
+    <FormBox form={form} class="stack short-form">
       <Password form={form} />
       <Code form={form} hint={t('door.code.hint')} />
       <FormFailure form={form} />

@@ -1,9 +1,13 @@
 /** The step of a project without a verified domain: the domain, and the records to publish. */
 import { hasRole, project } from '../../api/session.ts'
-import { t } from '../../text/text.ts'
+import { form as formTexts } from '../../text/en/form.ts'
+import { setup as setupTexts } from '../../text/en/setup.ts'
+import { addTexts, t } from '../../text/text.ts'
 import { Domains } from '../setup/project-step.tsx'
 
-export function DomainStep() {
+addTexts(formTexts, setupTexts)
+
+export default function DomainStep() {
   return (
     <li class="next">
       <p>

@@ -1,9 +1,12 @@
 /** The first mail: its postmark, what became of it, and the way to its story. */
 import type { Answer } from '../../api/client.ts'
 import { firstOutcome, markedAt } from '../../logic/onboarding.ts'
+import { rowReason } from '../../logic/row-reason.ts'
 import type { Tone } from '../../logic/tone.ts'
+import { visible } from '../../logic/visible.ts'
 import { t } from '../../text/text.ts'
 import { link } from '../../ui/link.ts'
+import { PhraseText } from '../../ui/phrase.tsx'
 import { Stamp } from '../../ui/stamp.tsx'
 import { Failed } from '../../ui/state.tsx'
 import { Status } from '../../ui/status.tsx'
@@ -49,12 +52,23 @@ function Told({ email }: { email: FirstEmail }) {
       <p>
         <Outcome email={email} />
       </p>
-      {outcome === 'failed' && <p class="muted">{t('first.failed.text')}</p>}
+      {outcome !== 'arrived' && <Why email={email} />}
       <p>
         <a class="btn main" href={link(`/emails/${email.id}`)}>
           {t('first.read.link')}
         </a>
       </p>
     </>
+  )
+}
+
+/** Why it is not there yet, or never will be. */
+function Why({ email }: { email: FirstEmail }) {
+  const phrase = rowReason(email)
+  if (phrase === undefined) return <p lang="en">{visible(email.reason)}</p>
+  return (
+    <p class="muted">
+      <PhraseText phrase={phrase} />
+    </p>
   )
 }

@@ -24,7 +24,7 @@ export function KeyBox({ keys, takesFocus = false, onKept }: KeyBoxProps) {
       {(['secret', 'public'] as const).map((kind) => (
         <div key={kind}>
           <p class="small strong">{t(`first.newKey.${kind}`)}</p>
-          <div class="fix">
+          <div class="key-line">
             <code class="code wrap">{keys[kind]}</code>
             <Copy text={keys[kind]} isIcon />
           </div>

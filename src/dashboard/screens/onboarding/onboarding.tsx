@@ -3,23 +3,24 @@
  * notices mail that a program sends, and asks nothing about the person.
  */
 import { useEffect, useState } from 'preact/hooks'
+import lazy from 'preact-iso/lazy'
 import { useCall } from '../../api/queries.ts'
 import { config, project } from '../../api/session.ts'
 import { firstOutcome, firstSender, lookDelay, QUICK_FOR_MS } from '../../logic/onboarding.ts'
 import { first as firstTexts } from '../../text/en/first.ts'
 import { form as formTexts } from '../../text/en/form.ts'
-import { setup as setupTexts } from '../../text/en/setup.ts'
 import { addTexts, t } from '../../text/text.ts'
 import { putStepsAway } from '../../ui/onboarding.ts'
 import { Page } from '../../ui/page.tsx'
 import { Panel } from '../../ui/panel.tsx'
-import { DomainStep } from './domain-step.tsx'
+import { Suspense } from '../../ui/suspense.tsx'
 import { type FirstEmail, FirstMailBox } from './first-mail.tsx'
 import { SendStep } from './send-step.tsx'
 import { ReadStep, RealStep, SenderStep, SignedInStep } from './steps.tsx'
 
-// The domain's step is that of the set-up.
-addTexts(firstTexts, formTexts, setupTexts)
+addTexts(firstTexts, formTexts)
+
+const DomainStep = lazy(() => import('./domain-step.tsx'))
 
 const DOMAIN_MS = 10_000
 /** After the mail has ended its way. */
@@ -48,7 +49,13 @@ export default function Onboarding() {
               {() => (
                 <ol class="line">
                   <SignedInStep />
-                  {sender === undefined ? <DomainStep /> : <SenderStep sender={sender} />}
+                  {sender === undefined ? (
+                    <Suspense>
+                      <DomainStep />
+                    </Suspense>
+                  ) : (
+                    <SenderStep sender={sender} />
+                  )}
                   <SendStep sender={sender} isDone={isDone} onSent={lookAgain} />
                   <ReadStep email={email} isDone={isDone} />
                   <RealStep isNext={isDone} />

@@ -26,27 +26,27 @@ export function headingText({ troubles, calm, isLoading }: LoadedAnswer): string
   const [worst] = troubles
   if (worst !== undefined) {
     const trouble = headingOf(worst)
-    return worst.tone === 'bad' || 'receivers' in worst ? trouble : t('answer.but', { trouble })
+    return worst.tone === 'bad' || 'receivers' in worst ? trouble : t('flow.but', { trouble })
   }
-  return isLoading ? t('nav.overview') : t(`answer.${calm}`)
+  return isLoading ? t('nav.overview') : t(`flow.${calm}`)
 }
 
 function headingOf(trouble: Trouble): string {
   switch (trouble.kind) {
     case 'checks_failed':
     case 'checks_warning':
-      return t(`answer.${trouble.kind}`, { count: trouble.checks.length })
+      return t(`flow.${trouble.kind}`, { count: trouble.checks.length })
     case 'cap_reached':
     case 'cap_near':
-      return t(`answer.${trouble.kind}`, { category: t(`cap.${trouble.category}`) })
+      return t(`flow.${trouble.kind}`, { category: t(`cap.${trouble.category}`) })
     case 'receivers_closed':
     case 'receivers_held':
     case 'receivers_slowed':
-      return t(`answer.${trouble.kind}`, { names: listNames(trouble.receivers) })
+      return t(`flow.${trouble.kind}`, { names: listNames(trouble.receivers) })
     case 'domain_unverified':
-      return t('answer.domain_unverified', { domain: trouble.domain })
+      return t('flow.domain_unverified', { domain: trouble.domain })
     default:
-      return t(`answer.${trouble.kind}`)
+      return t(`flow.${trouble.kind}`)
   }
 }
 
@@ -70,7 +70,7 @@ export function Answers({ answer }: { answer: LoadedAnswer }) {
         </div>
       ))}
       {troubles.length === 0 && calm === 'unknown' && !isLoading && (
-        <p class="note">{t('answer.unknown.text')}</p>
+        <p class="note">{t('flow.unknown.text')}</p>
       )}
     </div>
   )
@@ -81,36 +81,36 @@ function Explained({ trouble }: { trouble: Trouble }) {
     case 'disabled': {
       const { reason } = trouble
       const word = reason === null ? '' : (codeText('disabled', reason) ?? reason)
-      return <>{t('answer.disabled.text', { reason: word })}</>
+      return <>{t('flow.disabled.text', { reason: word })}</>
     }
     case 'checks_failed':
     case 'checks_warning':
-      return <FailedChecks checks={trouble.checks} />
+      return <FailedChecks checks={trouble.checks} isOpen={trouble.tone === 'bad'} />
     case 'no_domain':
       return (
         <>
-          {t('answer.no_domain.text')}{' '}
+          {t('flow.no_domain.text')}{' '}
           <button
             class="text-button"
             type="button"
             onClick={() => showOnboarding(project.value?.id ?? '')}
           >
-            {t('answer.no_domain.way')}
+            {t('flow.no_domain.way')}
           </button>
         </>
       )
     case 'cap_reached':
-      return <>{t('answer.cap_reached.text', { count: trouble.limit })}</>
+      return <>{t('flow.cap_reached.text', { count: trouble.limit })}</>
     case 'cap_near':
-      return <>{t('answer.cap_near.text', { usage: trouble.usage, limit: trouble.limit })}</>
+      return <>{t('flow.cap_near.text', { usage: trouble.usage, limit: trouble.limit })}</>
     case 'bounces_critical':
     case 'bounces_warning':
-      return <Way text="answer.bounces.text" way="answer.bounces.way" status="BOUNCED" />
+      return <Way text="flow.bounces.text" way="flow.bounces.way" status="BOUNCED" />
     case 'complaints_critical':
     case 'complaints_warning':
-      return <Way text="answer.complaints.text" way="answer.complaints.way" status="COMPLAINED" />
+      return <Way text="flow.complaints.text" way="flow.complaints.way" status="COMPLAINED" />
     case 'domain_unverified':
-      return <>{t('answer.domain_unverified.text')}</>
+      return <>{t('flow.domain_unverified.text')}</>
     default:
       return (
         <>
@@ -123,8 +123,8 @@ function Explained({ trouble }: { trouble: Trouble }) {
 }
 
 type WayProps = {
-  text: 'answer.bounces.text' | 'answer.complaints.text'
-  way: 'answer.bounces.way' | 'answer.complaints.way'
+  text: 'flow.bounces.text' | 'flow.complaints.text'
+  way: 'flow.bounces.way' | 'flow.complaints.way'
   status: string
 }
 
@@ -136,21 +136,25 @@ function Way({ text, way, status }: WayProps) {
   )
 }
 
-/** The words of the checks are the server's, in English, and name what to paste. */
-function FailedChecks({
-  checks,
-}: {
+type FailedChecksProps = {
   checks: Extract<Trouble, { kind: 'checks_failed' }>['checks']
-}) {
+  isOpen: boolean
+}
+
+/** The words of the checks are the server's, in English, and name what to paste. */
+function FailedChecks({ checks, isOpen }: FailedChecksProps) {
   return (
-    <ul lang="en">
-      {checks.map(({ id, evidence, fix }) => (
-        <li key={id}>
-          <b lang={locale()}>{codeText('check', id) ?? id}</b>: {evidence}
-          {fix !== null && <code class="code">{fix}</code>}
-        </li>
-      ))}
-    </ul>
+    <details open={isOpen}>
+      <summary>{checks.map(({ id }) => codeText('check', id) ?? id).join(', ')}</summary>
+      <ul lang="en">
+        {checks.map(({ id, evidence, fix }) => (
+          <li key={id}>
+            {evidence}
+            {fix !== null && <code class="code">{fix}</code>}
+          </li>
+        ))}
+      </ul>
+    </details>
   )
 }
 
@@ -161,23 +165,26 @@ function SlowReceiver({ receiver }: { receiver: ReceiverStanding }) {
   const shown = state as 'closed' | 'held' | 'slowed'
   return (
     <p>
-      <b>{t(`answer.${shown}.title`, { name: receiverName(name) })}</b>{' '}
+      <b>{t(`flow.${shown}.title`, { name: receiverName(name) })}</b>{' '}
       {reply === null || state === 'held'
-        ? t('answer.waits', { count: affected })
-        : t('answer.waits.reply', { count: affected, reply: replyText(reply) })}{' '}
+        ? t('flow.waits', { count: affected })
+        : t('flow.waits.reply', { count: affected, reply: replyText(reply) })}{' '}
       {state === 'held'
-        ? t('answer.held.text')
+        ? t('flow.held.text')
         : until === null
-          ? t('answer.again', { count: affected })
-          : t('answer.until', { time: shortTime(until, new Date(), place()) })}{' '}
-      {one !== undefined && <a href={link(`/emails/${one}`)}>{t('answer.one')}</a>}
+          ? t('flow.again', { count: affected })
+          : t('flow.until', { time: shortTime(until, new Date(), place()) })}{' '}
+      {one !== undefined && <a href={link(`/emails/${one}`)}>{t('flow.one')}</a>}
     </p>
   )
 }
 
-/** The words of the receiver; the code stands before them unless they begin with it. */
-function replyText({ code, text }: NonNullable<ReceiverStanding['reply']>): string {
-  return code === null || text.startsWith(String(code)) ? text : `${code} ${text}`
+/** The words of the receiver; the codes stand before them unless they begin with them. */
+function replyText({ code, enhancedCode, text }: NonNullable<ReceiverStanding['reply']>): string {
+  return [code === null ? '' : String(code), enhancedCode ?? ''].reduceRight(
+    (words, one) => (one === '' || words.startsWith(one) ? words : `${one} ${words}`),
+    text,
+  )
 }
 
 /** The id of one email that waits for the receiver. */

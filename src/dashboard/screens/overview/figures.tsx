@@ -51,7 +51,6 @@ function FigureBox({ figure, range, days, isComplete }: FigureBoxProps) {
           <span title={t('figure.unknown')}>–</span>
         ) : (
           <a
-            class="plain"
             href={link(emailsPath({ status: FIGURE_STATUSES[name], ...days }))}
             aria-describedby={id}
           >

@@ -4,7 +4,7 @@ import lazy from 'preact-iso/lazy'
 import { useCall } from '../../api/queries.ts'
 import { namePoints, splitByKind } from '../../logic/mail-points.ts'
 import { locale, t } from '../../text/text.ts'
-import type { ChartProps } from '../../ui/chart.tsx'
+import type { ChartProps } from '../../ui/chart-props.ts'
 import { Panel } from '../../ui/panel.tsx'
 import { Suspense } from '../../ui/suspense.tsx'
 import { place } from '../../ui/time.tsx'
@@ -35,7 +35,7 @@ export function MailByDay({ asked, hasCampaigns }: MailByDayProps) {
   )
   const isByHour = toSeries(all.data).granularity === 'hour'
   return (
-    <section class="section plain">
+    <section class="section unlined">
       <div class="row between">
         <h2>{t(isByHour ? 'byhour.title' : 'byday.title')}</h2>
         <ViewPicker view={view} onPick={setView} />

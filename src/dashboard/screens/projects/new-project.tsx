@@ -27,7 +27,7 @@ export default function NewProject() {
   return (
     <Page title={t('project.new')} text={t('project.text')}>
       <div class="body">
-        <FormBox form={form} class="stack narrow">
+        <FormBox form={form} class="stack one-field">
           <TextField
             {...{ form, name: 'name', label: t('project.name'), hint: t('project.hint') }}
             required

@@ -17,7 +17,7 @@ import { Leave } from '../../ui/leave.tsx'
 import { hostName, outer } from '../../ui/link.ts'
 import { AccountStep } from './account-step.tsx'
 import { ChecksStep } from './checks-step.tsx'
-import { endSetUp, rememberStep, STEPS, type Step, stepOf } from './progress.ts'
+import { endSetUp, rememberStep, type SetUpStep, STEPS, stepOf } from './progress.ts'
 import { ProjectStep } from './project-step.tsx'
 import { ServerStep } from './server-step.tsx'
 
@@ -86,7 +86,7 @@ function Later() {
   )
 }
 
-function Steps({ current }: { current: Step }) {
+function Steps({ current }: { current: SetUpStep }) {
   const at = STEPS.indexOf(current)
   return (
     <ol class="steps" aria-label={t('setup.steps')}>

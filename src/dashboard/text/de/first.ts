@@ -62,7 +62,6 @@ export const first = {
   'first.arrived': 'Zugestellt an {address}',
   'first.relayed': 'Vom Relay angenommen für {address}',
   'first.failed': 'Nicht zugestellt an {address}',
-  'first.failed.text': 'Ihre Geschichte sagt, warum, und was zu tun ist.',
   'project.new': 'Ein neues Projekt',
   'project.text': 'Ein Projekt hat eigene Absender, Personen, Schlüssel und Mitglieder.',
   'project.name': 'Name',

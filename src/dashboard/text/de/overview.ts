@@ -1,64 +1,64 @@
 /** Texts of the overview: the answer, its figures, the chart, the receivers, what comes next, the caps. */
 export const overview = {
-  'answer.flowing': 'Die Mail fließt',
-  'answer.but': 'Die Mail fließt. {trouble}',
-  'answer.sandbox': 'Die Mail fließt, innerhalb der Sandbox',
-  'answer.quiet': 'Alles in Ordnung, und in dieser Zeit wurde nichts gesendet',
-  'answer.unknown': 'Kein Problem bekannt',
-  'answer.unknown.text': 'Nicht alles konnte geprüft werden.',
-  'answer.disabled': 'Nichts wird gesendet: das Projekt ist gesperrt',
-  'answer.disabled.text':
+  'flow.flowing': 'Die Mail fließt',
+  'flow.but': 'Die Mail fließt. {trouble}',
+  'flow.sandbox': 'Die Mail fließt, innerhalb der Sandbox',
+  'flow.quiet': 'Alles in Ordnung, und in dieser Zeit wurde nichts gesendet',
+  'flow.unknown': 'Kein Problem bekannt',
+  'flow.unknown.text': 'Nicht alles konnte geprüft werden.',
+  'flow.disabled': 'Nichts wird gesendet: das Projekt ist gesperrt',
+  'flow.disabled.text':
     'Wer den Server betreibt, hat es gesperrt ({reason}) und kann es wieder freigeben. Wartende Mail bleibt erhalten.',
-  'answer.checks_failed': {
+  'flow.checks_failed': {
     one: 'Der Server besteht eine Prüfung nicht',
     other: 'Der Server besteht {count} Prüfungen nicht',
   },
-  'answer.checks_warning': {
+  'flow.checks_warning': {
     one: 'Der Server hat eine Warnung',
     other: 'Der Server hat {count} Warnungen',
   },
-  'answer.no_domain': 'Noch kann keine Mail hinaus: keine Domain ist bestätigt',
-  'answer.no_domain.text':
+  'flow.no_domain': 'Noch kann keine Mail hinaus: keine Domain ist bestätigt',
+  'flow.no_domain.text':
     'Mail braucht einen Absender aus einer Domain, deren DNS-Einträge zeigen, dass sie dir gehört.',
-  'answer.no_domain.way': 'Domain einrichten',
-  'answer.cap_reached': '{category} steht still: die Obergrenze ist erreicht',
-  'answer.cap_reached.text': {
+  'flow.no_domain.way': 'Domain einrichten',
+  'flow.cap_reached': '{category} steht still: die Obergrenze ist erreicht',
+  'flow.cap_reached.text': {
     one: '{count} Mail ist die Obergrenze dieses Monats (UTC). Ein Administrator des Projekts kann sie erhöhen; sie endet mit dem Monat.',
     other:
       '{count} Mails sind die Obergrenze dieses Monats (UTC). Ein Administrator des Projekts kann sie erhöhen; sie endet mit dem Monat.',
   },
-  'answer.cap_near': '{category} nähert sich der Obergrenze',
-  'answer.cap_near.text': '{usage} von {limit} Mails dieses Monats (UTC) sind verbraucht.',
-  'answer.bounces_critical': 'Die Mail könnte gestoppt werden: zu viele Mails kommen zurück',
-  'answer.complaints_critical': 'Die Mail könnte gestoppt werden: zu viele Leute beschweren sich',
-  'answer.bounces_warning': 'Viele Mails kommen zurück',
-  'answer.complaints_warning': 'Viele Leute beschweren sich',
-  'answer.bounces.text':
+  'flow.cap_near': '{category} nähert sich der Obergrenze',
+  'flow.cap_near.text': '{usage} von {limit} Mails dieses Monats (UTC) sind verbraucht.',
+  'flow.bounces_critical': 'Die Mail könnte gestoppt werden: zu viele Mails kommen zurück',
+  'flow.complaints_critical': 'Die Mail könnte gestoppt werden: zu viele Leute beschweren sich',
+  'flow.bounces_warning': 'Viele Mails kommen zurück',
+  'flow.complaints_warning': 'Viele Leute beschweren sich',
+  'flow.bounces.text':
     'Empfänger trauen einem Absender weniger, dessen Adressen es nicht gibt. Lass alte und gekaufte Listen weg.',
-  'answer.bounces.way': 'Zeigen, was zurückkam',
-  'answer.complaints.text':
+  'flow.bounces.way': 'Zeigen, was zurückkam',
+  'flow.complaints.text':
     'Empfänger trauen einem Absender weniger, dessen Mail als Spam gemeldet wird. Schreib nur Leuten, die es wollten, und mach das Abmelden leicht.',
-  'answer.complaints.way': 'Zeigen, wer sich beschwert hat',
-  'answer.receivers_closed': 'Die Mail fließt, außer zu {names}',
-  'answer.receivers_held': 'Die Mail fließt, außer zu {names}',
-  'answer.receivers_slowed': 'Die Mail fließt, langsam zu {names}',
-  'answer.closed.title': '{name} nimmt gerade keine Mail an.',
-  'answer.held.title': 'Mail an {name} wird zurückgehalten.',
-  'answer.slowed.title': '{name} bremst diesen Server.',
-  'answer.waits': { one: '{count} Mail wartet.', other: '{count} Mails warten.' },
-  'answer.waits.reply': {
+  'flow.complaints.way': 'Zeigen, wer sich beschwert hat',
+  'flow.receivers_closed': 'Die Mail fließt, außer zu {names}',
+  'flow.receivers_held': 'Die Mail fließt, außer zu {names}',
+  'flow.receivers_slowed': 'Die Mail fließt, langsam zu {names}',
+  'flow.closed.title': '{name} nimmt gerade keine Mail an.',
+  'flow.held.title': 'Mail an {name} wird zurückgehalten.',
+  'flow.slowed.title': '{name} bremst diesen Server.',
+  'flow.waits': { one: '{count} Mail wartet.', other: '{count} Mails warten.' },
+  'flow.waits.reply': {
     one: '{count} Mail wartet nach „{reply}“.',
     other: '{count} Mails warten nach „{reply}“.',
   },
-  'answer.again': {
+  'flow.again': {
     one: 'Sie wird von selbst erneut versucht und geht nicht verloren.',
     other: 'Sie werden von selbst erneut versucht; nichts geht verloren.',
   },
-  'answer.until': 'Die Bremse gilt bis {time}; nichts geht verloren.',
-  'answer.held.text': 'Wer den Server betreibt, hält sie zurück und kann sie freigeben.',
-  'answer.one': 'Eine davon lesen',
-  'answer.domain_unverified': '{domain} ist nicht bestätigt',
-  'answer.domain_unverified.text':
+  'flow.until': 'Die Bremse gilt bis {time}; nichts geht verloren.',
+  'flow.held.text': 'Wer den Server betreibt, hält sie zurück und kann sie freigeben.',
+  'flow.one': 'Eine davon lesen',
+  'flow.domain_unverified': '{domain} ist nicht bestätigt',
+  'flow.domain_unverified.text':
     'Mail aus dieser Domain geht nicht hinaus, bis ihre DNS-Einträge gefunden sind.',
   'names.more': { one: '{count} weiteren', other: '{count} weiteren' },
   'receiver.Other': 'andere Empfänger',

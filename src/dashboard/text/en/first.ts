@@ -62,7 +62,6 @@ export const first = {
   'first.arrived': 'Delivered to {address}',
   'first.relayed': 'Taken by the relay for {address}',
   'first.failed': 'Not delivered to {address}',
-  'first.failed.text': 'Its story says why, and what to do.',
   'project.new': 'A new project',
   'project.text': 'A project has its own senders, people, keys and members.',
   'project.name': 'Name',

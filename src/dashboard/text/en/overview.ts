@@ -1,64 +1,64 @@
 /** Texts of the overview: the answer, its figures, the chart, the receivers, what comes next, the caps. */
 export const overview = {
-  'answer.flowing': 'Mail is flowing',
-  'answer.but': 'Mail is flowing. {trouble}',
-  'answer.sandbox': 'Mail is flowing, inside the sandbox',
-  'answer.quiet': 'All is well, and nothing was sent in this time',
-  'answer.unknown': 'No trouble is known',
-  'answer.unknown.text': 'Not every part could be looked at.',
-  'answer.disabled': 'Nothing is sent: the project is disabled',
-  'answer.disabled.text':
+  'flow.flowing': 'Mail is flowing',
+  'flow.but': 'Mail is flowing. {trouble}',
+  'flow.sandbox': 'Mail is flowing, inside the sandbox',
+  'flow.quiet': 'All is well, and nothing was sent in this time',
+  'flow.unknown': 'No trouble is known',
+  'flow.unknown.text': 'Not every part could be looked at.',
+  'flow.disabled': 'Nothing is sent: the project is disabled',
+  'flow.disabled.text':
     'Whoever runs the server disabled it ({reason}) and can enable it again. Waiting mail stays.',
-  'answer.checks_failed': {
+  'flow.checks_failed': {
     one: 'The server fails a check',
     other: 'The server fails {count} checks',
   },
-  'answer.checks_warning': {
+  'flow.checks_warning': {
     one: 'The server has a warning',
     other: 'The server has {count} warnings',
   },
-  'answer.no_domain': 'No mail can leave yet: no domain is verified',
-  'answer.no_domain.text':
+  'flow.no_domain': 'No mail can leave yet: no domain is verified',
+  'flow.no_domain.text':
     'Mail needs a sender of a domain whose DNS records prove that it is yours.',
-  'answer.no_domain.way': 'Set up a domain',
-  'answer.cap_reached': '{category} is stopped: its cap is reached',
-  'answer.cap_reached.text': {
+  'flow.no_domain.way': 'Set up a domain',
+  'flow.cap_reached': '{category} is stopped: its cap is reached',
+  'flow.cap_reached.text': {
     one: '{count} email is the cap of this month (UTC). An admin of the project can raise it; it ends with the month.',
     other:
       '{count} emails are the cap of this month (UTC). An admin of the project can raise it; it ends with the month.',
   },
-  'answer.cap_near': '{category} nears its cap',
-  'answer.cap_near.text': '{usage} of {limit} emails of this month (UTC) are used.',
-  'answer.bounces_critical': 'Mail may be stopped: too many emails bounce',
-  'answer.complaints_critical': 'Mail may be stopped: too many people complain',
-  'answer.bounces_warning': 'Many emails bounce',
-  'answer.complaints_warning': 'Many people complain',
-  'answer.bounces.text':
+  'flow.cap_near': '{category} nears its cap',
+  'flow.cap_near.text': '{usage} of {limit} emails of this month (UTC) are used.',
+  'flow.bounces_critical': 'Mail may be stopped: too many emails bounce',
+  'flow.complaints_critical': 'Mail may be stopped: too many people complain',
+  'flow.bounces_warning': 'Many emails bounce',
+  'flow.complaints_warning': 'Many people complain',
+  'flow.bounces.text':
     'Receivers trust a sender less whose addresses do not exist. Leave out lists that are old or were bought.',
-  'answer.bounces.way': 'See what bounced',
-  'answer.complaints.text':
+  'flow.bounces.way': 'See what bounced',
+  'flow.complaints.text':
     'Receivers trust a sender less whose mail is reported as spam. Write only to people who asked for it, and make leaving easy.',
-  'answer.complaints.way': 'See who complained',
-  'answer.receivers_closed': 'Mail is flowing, except to {names}',
-  'answer.receivers_held': 'Mail is flowing, except to {names}',
-  'answer.receivers_slowed': 'Mail is flowing, slowly to {names}',
-  'answer.closed.title': '{name} takes no mail now.',
-  'answer.held.title': 'Mail to {name} is held.',
-  'answer.slowed.title': '{name} slows this server.',
-  'answer.waits': { one: '{count} email waits.', other: '{count} emails wait.' },
-  'answer.waits.reply': {
+  'flow.complaints.way': 'See who complained',
+  'flow.receivers_closed': 'Mail is flowing, except to {names}',
+  'flow.receivers_held': 'Mail is flowing, except to {names}',
+  'flow.receivers_slowed': 'Mail is flowing, slowly to {names}',
+  'flow.closed.title': '{name} takes no mail now.',
+  'flow.held.title': 'Mail to {name} is held.',
+  'flow.slowed.title': '{name} slows this server.',
+  'flow.waits': { one: '{count} email waits.', other: '{count} emails wait.' },
+  'flow.waits.reply': {
     one: '{count} email waits after “{reply}”.',
     other: '{count} emails wait after “{reply}”.',
   },
-  'answer.again': {
+  'flow.again': {
     one: 'It is tried again by itself and not lost.',
     other: 'They are tried again by themselves; nothing is lost.',
   },
-  'answer.until': 'The limit holds until {time}; nothing is lost.',
-  'answer.held.text': 'Whoever runs the server holds it, and can release it.',
-  'answer.one': 'Read one of them',
-  'answer.domain_unverified': '{domain} is not verified',
-  'answer.domain_unverified.text':
+  'flow.until': 'The limit holds until {time}; nothing is lost.',
+  'flow.held.text': 'Whoever runs the server holds it, and can release it.',
+  'flow.one': 'Read one of them',
+  'flow.domain_unverified': '{domain} is not verified',
+  'flow.domain_unverified.text':
     'Mail from this domain does not leave until its DNS records are found.',
   'names.more': { one: '{count} more', other: '{count} more' },
   'receiver.Other': 'other receivers',
