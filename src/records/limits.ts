@@ -40,6 +40,9 @@ export const MAX_ADDRESSES_PER_REQUEST = 500
 /** Addresses that one test of a campaign, a template or a text goes to. */
 export const MAX_TEST_ADDRESSES = 10
 
+/** Characters of the label of a job. */
+export const MAX_JOB_LABEL_LENGTH = 300
+
 /** Contacts or templates that one request may name by id. */
 export const MAX_IDS_PER_REQUEST = 1_000
 
