@@ -29,6 +29,7 @@ import { outputFolder } from '../build.config.ts'
 import { bundleChildren } from './bundle-children.ts'
 import { bundleForTests } from './bundle-for-tests.ts'
 import { bundleTests } from './bundle-tests.ts'
+import { buildDashboard } from './dashboard/build.ts'
 import { report } from './test-report.ts'
 
 /** Folders in `test` whose files start and kill programs: one of them takes as long as several others. */
@@ -67,6 +68,7 @@ process.exitCode = (await runAll(process.argv.slice(2))) ? 0 : 1
 
 async function runAll(argv: string[]): Promise<boolean> {
   prepareEnvironment()
+  await buildDashboard()
   if (argv[0] === 'interop') return runTests(globSync('test/interop/**/*.test.ts').sort(), 1)
   if (hasMemoryFolder()) process.env.TMPDIR ??= MEMORY_FOLDER
   const { files, processes } = readArguments(argv)
@@ -84,6 +86,7 @@ async function runAll(argv: string[]): Promise<boolean> {
   const buildInfo = path.join(cache, 'tsc.tsbuildinfo')
   const results = await Promise.all([
     check('tsc', ['--noEmit', '--checkers', '1', '--incremental', '--tsBuildInfoFile', buildInfo]),
+    check('tsc', ['--noEmit', '-p', 'src/dashboard']),
     check('biome', ['check', '--error-on-warnings', '.']),
     runTests(programs, processes),
   ])

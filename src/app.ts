@@ -28,6 +28,7 @@ import {
   prepareSandbox,
   type SandboxWelcome,
 } from './features/tenancy/accounts/projects/sandbox-project.ts'
+import { makeSetupLink, type SetupLink } from './features/tenancy/accounts/setup/link.ts'
 import { startInboundReader } from './inbound/inbound-reader.ts'
 import { lookForLog } from './store/files/log-mark.ts'
 import { takeServeLock } from './store/files/serve-lock.ts'
@@ -38,6 +39,8 @@ export type App = {
   ready: Ready
   /** The credentials of sandbox mode, for sending a first message. */
   sandbox: SandboxWelcome | null
+  /** The link to make the first user in a browser; null if a user may log in. */
+  setup: SetupLink | null
   /** How many writes were committed so far, and how many wait for their commit. */
   writes: OpenCore['store']['writes']
   stop(): Promise<void>
@@ -69,7 +72,8 @@ async function start(config: Config, options: AppOptions, stops: Stops): Promise
   await startReading(core, stops)
   // The credentials are made last, so that they are made only if they will be shown.
   const sandbox = config.delivery.mode === 'sandbox' ? await prepareSandbox(base) : null
-  return { ready, sandbox, writes: base.store.writes, stop: () => stopAll(stops) }
+  const setup = await makeSetupLink(base)
+  return { ready, sandbox, setup, writes: base.store.writes, stop: () => stopAll(stops) }
 }
 
 /** Takes the server's lock, then opens the database. */

@@ -14,6 +14,8 @@ type Packages = { dependencies: string[]; devDependencies: string[] }
 type Import = { from: string; specifier: string; isType: boolean }
 
 const free = ['base', 'turns']
+/** The room of the browser, which uses no free room and whose packages the program never loads. */
+const BROWSER = 'dashboard'
 
 /** Room -> the rooms it may import, besides `free` and itself. */
 const table: Record<string, string[] | 'any'> = {
@@ -25,6 +27,9 @@ const table: Record<string, string[] | 'any'> = {
   config: [],
   formats: ['texts'],
   records: ['formats'],
+  // Code of the browser: it knows the API by its types alone.
+  dashboard: ['client'],
+  client: [],
   threads: ['config'],
   store: ['threads', 'config'],
   work: ['store', 'config'],
@@ -54,6 +59,11 @@ const PRODUCT_WORDS =
 /** Jobs belong to projects: their table has the column. */
 const PROJECT_WORD = { word: /project/i, except: 'work/jobs/' }
 
+const BROWSER_PACKAGES = [
+  ...['preact', 'preact-iso', '@preact/signals', '@tanstack/query-core', '@leeoniya/ufuzzy', 'uqr'],
+  ...['d3-scale', 'd3-shape', '@zag-js/preact', '@zag-js/combobox'],
+]
+
 /** What only some files may import at run time; a trailing `/` means the whole room. */
 const owners: Record<string, string> = {
   'drizzle-orm': 'store/drizzle.ts',
@@ -61,6 +71,7 @@ const owners: Record<string, string> = {
   stripe: 'features/tenancy/billing/',
   // With `max`, it allocates for all entries at once.
   'lru-cache': 'base/lru.ts',
+  ...Object.fromEntries(BROWSER_PACKAGES.map((name) => [name, `${BROWSER}/`])),
 }
 
 /** `formats` is pure: no sockets, files, processes or threads. */
@@ -135,7 +146,8 @@ function checkInner({ from, specifier }: Import, sources: Sources): string[] {
   if (area !== undefined && lower !== undefined && AREAS.indexOf(lower) > AREAS.indexOf(area)) {
     return [`${from} imports ${file}: ${lower} comes after ${area}`]
   }
-  if (room === other || free.includes(other) || allowed === 'any') return []
+  const isFree = room !== BROWSER && free.includes(other)
+  if (room === other || isFree || allowed === 'any') return []
   return allowed.includes(other) ? [] : [`${from} imports ${file}: ${room} may not import ${other}`]
 }
 
@@ -144,11 +156,14 @@ function checkOuter({ from, specifier, isType }: Import, packages: Packages): st
   if (roomOf(from) === 'formats' && impure.test(specifier)) {
     return [`${from} imports ${specifier}: formats is pure`]
   }
-  if (isBuiltin(specifier)) return []
+  const isBrowser = roomOf(from) === BROWSER
+  if (isBuiltin(specifier)) {
+    return isBrowser ? [`${from} imports ${specifier}: a browser has no such module`] : []
+  }
   const name = packageOf(specifier)
   if (!isType && !isOwner(from, name)) return [`${from} imports ${name} past ${owners[name]}`]
   const { dependencies, devDependencies } = packages
-  const declared = isType ? [...dependencies, ...devDependencies] : dependencies
+  const declared = isType || isBrowser ? [...dependencies, ...devDependencies] : dependencies
   return declared.includes(name) ? [] : [`${from} imports ${name}, which is no dependency`]
 }
 

@@ -21,6 +21,7 @@ import {
   createFuse,
   createKnownDomains,
 } from '../src/features/mail/messages/outcome/suppression-guards.ts'
+import { createLanes } from '../src/features/mail/messages/queue/lanes.ts'
 import { createThrottle } from '../src/features/mail/messages/queue/throttle.ts'
 import { startHitWriter } from '../src/features/mail/tracking/hit-writer.ts'
 import { createArrivals } from '../src/features/operation/doctor/arrivals.ts'
@@ -135,6 +136,7 @@ export async function openTestCore(
   const delivering = {
     outbound: createIdleOutbound(),
     throttle: createThrottle(0, now),
+    lanes: createLanes(),
     fuse: createFuse(opened),
     knownDomains: createKnownDomains(),
     hits,
@@ -168,6 +170,13 @@ export const idleWebhookClient: Core['webhookClient'] = {
   closeIdle: () => undefined,
 }
 
+/** The status of a site that nothing restricts. */
+export const OPEN_SITE = {
+  ...{ site: 'open.test', connections: 0, limited: null, maxConnections: 5, inFlight: 0 },
+  ...{ messagesPerMinute: null, rateUntil: null, restrictedSince: null, blockedUntil: null },
+  cause: null,
+} satisfies ReturnType<Core['outbound']['siteStatus']>
+
 /** Has nothing in flight and takes nothing. Messages are composed in this thread. */
 function createIdleOutbound(): Core['outbound'] {
   const cache = createTemplateCache(testTracker())
@@ -198,6 +207,7 @@ function createIdleOutbound(): Core['outbound'] {
     threads: () => ({ running: 0, busy: 0, waiting: 0 }),
     restrictionOf: () => null,
     sites: () => [],
+    siteStatus: (site: string) => ({ ...OPEN_SITE, site }),
   }
   return {
     preview,

@@ -47,6 +47,7 @@ const rows: Record<string, string> = {
   S36: 'a listener without the guards of the others',
   S38: 'names of others that resolve to the server',
   S37: 'limits of what costs nothing',
+  S39: 'a stranger who sets the server up',
   F1: 'kill -9',
   F2: 'a peer that drops the connection',
   F3: 'disks and clocks that fail',

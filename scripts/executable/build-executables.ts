@@ -19,6 +19,7 @@ import { ASSET_SOURCES, assetSource, listAssets } from '../../src/config/assets.
 import { THREAD_SOURCES } from '../../src/threads/start.ts'
 import { findBaseNode } from '../base-node.ts'
 import { bundle } from '../bundle.ts'
+import { buildDashboard } from '../dashboard/build.ts'
 import { packProgram } from './pack-program.ts'
 
 const run = promisify(execFile)
@@ -33,6 +34,7 @@ export async function buildExecutables(wanted: readonly Target[], folder: string
   }
   await mkdir(folder, { recursive: true })
   await mkdir(stagingFolder, { recursive: true })
+  await buildDashboard()
   await bundle(stagingFolder)
   await compressProgram()
   for (const target of wanted) await buildTarget(target, folder)

@@ -9,6 +9,7 @@ import {
   createKnownDomains,
   startFuse,
 } from '../features/mail/messages/outcome/suppression-guards.ts'
+import { createLanes } from '../features/mail/messages/queue/lanes.ts'
 import { createThrottle } from '../features/mail/messages/queue/throttle.ts'
 import { startHitWriter } from '../features/mail/tracking/hit-writer.ts'
 import { findLastBackup } from '../features/operation/backup/record.ts'
@@ -48,7 +49,8 @@ export async function prepareDelivery(
   const findLast = () => findLastBackup(base)
   const doctor = createDoctor({ ...base, outbound, probes, readSpace, findLastBackup: findLast })
   stops.parts.push(async () => doctor.stop())
-  const core: Core = { ...base, outbound, hits, throttle, fuse, knownDomains, doctor }
+  const lanes = createLanes()
+  const core: Core = { ...base, outbound, hits, throttle, lanes, fuse, knownDomains, doctor }
   const deliverer = createDeliverer(core)
   listener.finished = deliverer.finished
   stops.parts.push(outbound.stop)

@@ -66,6 +66,11 @@ export const COMMANDS: CommandSpec[] = [
     load: async () => (await import('./init/init.ts')).initCommand,
   },
   {
+    name: 'setup-link',
+    summary: 'make a new link to create the first user in a browser, while nobody can log in',
+    load: async () => (await import('./setup-link.ts')).setupLinkCommand,
+  },
+  {
     name: 'systemd',
     summary: 'print the systemd unit, or set up the service',
     options: [

@@ -3,19 +3,16 @@
  * puts it back, within 10 seconds. A second signal, or the end of that time, kills the process;
  * accepted mail is already on disk.
  */
-import sea from 'node:sea'
 import { setFlagsFromString } from 'node:v8'
 import { type App, startApp } from '../app.ts'
 import { createCounters } from '../base/counters.ts'
 import { createLog, type Log } from '../base/log.ts'
-import { quoteWord } from '../config/shell-word.ts'
-import { SANDBOX_SENDER } from '../features/tenancy/accounts/projects/sandbox-project.ts'
 import { listAllWarnings } from './config.ts'
 import type { CommandContext, Result } from './engine/command.ts'
 import { asFileOwner } from './engine/file-owner.ts'
 import type { Signals } from './engine/terminal.ts'
-import { formatFields } from './engine/text.ts'
 import { explainUnconfigured, reportServiceState } from './systemd/service-state.ts'
+import { formatSetup, formatWelcome } from './welcome.ts'
 
 /**
  * Flags of V8. The old space grows by 40% between collections instead of fourfold, which lowers the
@@ -27,9 +24,6 @@ const HEAP_FLAGS = ['--heap-growing-percent=40', '--max-semi-space-size=0']
 const STOP_WITHIN_MS = 9_500
 const STOP_SIGNALS: NodeJS.Signals[] = ['SIGTERM', 'SIGINT', 'SIGHUP']
 
-type Shown = Pick<CommandContext, 'configPath' | 'isJson'>
-type Sandbox = NonNullable<App['sandbox']>
-
 /**
  * Runs `serve`. If root starts it, the server runs as the owner of its files
  * (`engine/file-owner.ts`).
@@ -39,29 +33,6 @@ export async function serveCommand(context: CommandContext): Promise<Result> {
   const { config } = await context.configuration.load({ isQuiet: true })
   const isFinal = context.terminal.isWholeProcess
   return asFileOwner(config, () => serve(context), { isFinal, makesDataDir: true })
-}
-
-/**
- * The text of the sandbox after the ready line: how to send a message and see it arrive; one line
- * of JSON with --json.
- */
-export function formatWelcome(context: Shown, sandbox: Sandbox, url: string): string {
-  const curl = curlLine(sandbox, url)
-  if (context.isJson) return JSON.stringify({ event: 'sandbox', ...sandbox, curl })
-  const pillarbox = programName(context)
-  const lines = [
-    '',
-    'Sandbox mode: the whole pipeline runs, and all mail stays on this machine.',
-    '',
-  ]
-  if (sandbox.kind === 'created') lines.push(...formatCredentials(sandbox))
-  lines.push('Send a message:', '', curl, '')
-  if (sandbox.kind === 'existing') {
-    const renew = `${pillarbox} project keys ${sandbox.project.id} --regenerate`
-    lines.push(`PILLARBOX_KEY is the secret key of the project. To create a new one: ${renew}`)
-  }
-  lines.push(`List the mail that arrived: ${pillarbox} sandbox list`)
-  return lines.join('\n')
 }
 
 async function serve(context: CommandContext): Promise<Result> {
@@ -78,7 +49,7 @@ async function serve(context: CommandContext): Promise<Result> {
   try {
     const onMigration = service.migrating
     const app = await startApp(loaded.config, { log, counters, onMigration })
-    announce(context, app)
+    announce(context, app, loaded.config.baseUrl)
     service.ready(app)
     log.info({ signal: await stopping.signal }, 'stopping')
     service.stopping()
@@ -92,9 +63,11 @@ async function serve(context: CommandContext): Promise<Result> {
   }
 }
 
-function announce(context: CommandContext, { ready, sandbox }: App): void {
+function announce(context: CommandContext, { ready, sandbox, setup }: App, baseUrl: string): void {
   const lines = [JSON.stringify(ready)]
-  if (sandbox !== null) lines.push(formatWelcome(context, sandbox, ready.http))
+  const login = setup === null ? `${baseUrl}/app/login` : null
+  if (sandbox !== null) lines.push(formatWelcome(context, sandbox, { api: ready.http, login }))
+  if (setup !== null) lines.push(formatSetup(context, setup))
   context.terminal.stdout.write(`${lines.join('\n')}\n`)
 }
 
@@ -132,34 +105,3 @@ function waitForSignal(signals: Signals) {
 }
 
 const ignore = () => undefined
-
-function formatCredentials({ user, keys }: Extract<Sandbox, { kind: 'created' }>): string[] {
-  const fields = {
-    user: user.address,
-    password: user.password,
-    'secret key': keys.secret,
-    'public key': keys.public,
-  }
-  return ['Created for a first try and shown only once:', '', formatFields(fields), '']
-}
-
-function curlLine(sandbox: Sandbox, url: string): string {
-  const authorization =
-    sandbox.kind === 'created'
-      ? `'Authorization: Bearer ${sandbox.keys.secret}'`
-      : '"Authorization: Bearer $PILLARBOX_KEY"'
-  const message = JSON.stringify({
-    to: 'you@example.net',
-    from: SANDBOX_SENDER.address,
-    subject: 'Hello',
-    body: '<p>It works.</p>',
-  })
-  const type = "'Content-Type: application/json'"
-  return `curl ${url}/v1/send -H ${authorization} -H ${type} -d '${message}'`
-}
-
-/** Returns the program as its users call it; from source, it runs as an npm script. */
-function programName({ configPath }: Shown): string {
-  const program = sea.isSea() ? 'pillarbox' : 'npm run -s pillarbox --'
-  return configPath === undefined ? program : `${program} --config ${quoteWord(configPath)}`
-}

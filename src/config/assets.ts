@@ -16,6 +16,7 @@ export const ASSET_SOURCES: Readonly<Record<string, string>> = {
   'migrations/sqlite/': 'migrations/sqlite/',
   'guide/README.md': 'README.md',
   'guide/pages/': 'src/docs/',
+  'dashboard/': 'node_modules/.cache/pillarbox-dashboard/',
   'docs/swagger-ui.css': 'node_modules/swagger-ui-dist/swagger-ui.css',
   'docs/swagger-ui-bundle.js': 'node_modules/swagger-ui-dist/swagger-ui-bundle.js',
   'lists/disposable.json':

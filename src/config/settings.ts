@@ -31,7 +31,7 @@ const settings = {
   'http.trusted_proxies': setting(
     kind.arrayOf(kind.network),
     [],
-    'Addresses and networks of proxies whose X-Forwarded-For header is trusted.',
+    'Addresses and networks of proxies whose X-Forwarded-For and X-Forwarded-Proto headers are trusted.',
   ),
   'http.metrics_allow': setting(
     kind.arrayOf(kind.network),

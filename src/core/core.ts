@@ -7,6 +7,7 @@ import type { Base } from '../features/ground/base.ts'
 import type { ReservedKeys } from '../features/ground/requests/idempotency.ts'
 import type { AcceptQueue } from '../features/mail/messages/accept/accept-queue.ts'
 import type { Fuse, KnownDomains } from '../features/mail/messages/outcome/suppression-guards.ts'
+import type { Lanes } from '../features/mail/messages/queue/lanes.ts'
 import type { QueueNotifier } from '../features/mail/messages/queue/notifier.ts'
 import type { Throttle } from '../features/mail/messages/queue/throttle.ts'
 import type { HitWriter } from '../features/mail/tracking/hit-writer.ts'
@@ -50,6 +51,8 @@ export type Core = Base & {
   reservedKeys: ReservedKeys
   /** How many emails of a project may start now. */
   throttle: Throttle
+  /** The lanes of the queue that have mail. */
+  lanes: Lanes
   /** Wakes the queue when emails are due. */
   queueNotifier: QueueNotifier
   /** Wakes the engine of workflows when executions are due. */
@@ -67,5 +70,5 @@ export type Core = Base & {
 /** The core of a command: without the parts that deliver mail and take requests. */
 export type CommandCore = Omit<
   Core,
-  'outbound' | 'hits' | 'throttle' | 'fuse' | 'knownDomains' | 'doctor'
+  'outbound' | 'hits' | 'throttle' | 'lanes' | 'fuse' | 'knownDomains' | 'doctor'
 >

@@ -1,4 +1,5 @@
 /** The API as one application: the table of routes, and the parts that its exchanges share. */
+import { productVersion } from '../config/version.ts'
 import type { Core } from '../core/core.ts'
 import type { RequestLog } from '../features/ground/requests/log.ts'
 import { createBodyAllowance } from './body/body-allowance.ts'
@@ -47,7 +48,8 @@ export function createApi({ core, limiters, requestLog, stopping }: ApiDeps): An
   const findOtherHost = createHostCheck(core.config)
   const memory = { bodies, answers, compressor: createCompressor() }
   const shared = { core, proxies, monitors, findOtherHost, limiters, traffic, requestLog }
-  return mount({ ...shared, ...memory, stopping }, routes)
+  const version = productVersion()
+  return mount({ ...shared, ...memory, version, stopping }, routes)
 }
 
 /**

@@ -5,6 +5,7 @@
 
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { z } from 'zod'
 import { AppError } from '../base/errors.ts'
 import type { Core } from '../core/core.ts'
 import { errorResponse } from './exchange/error-response.ts'
@@ -79,6 +80,8 @@ function unknownRoute(router: Router, baseUrl: string): Route {
     isHidden: true,
     tag: 'Service',
     summary: 'Refuse an unknown path or method',
+    // Any name: the answer is about the path, also for a client that wants unknown names refused.
+    query: z.unknown(),
     responses: {},
     handle: ({ path, incoming }) => {
       const { method = 'GET' } = incoming

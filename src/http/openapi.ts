@@ -3,10 +3,12 @@
  * for it.
  */
 import { z } from 'zod'
+import { ERROR_CODES } from '../base/errors.ts'
 import { MAX_IDEMPOTENCY_KEY_LENGTH } from '../features/ground/requests/idempotency.ts'
 import { ruleOf } from '../features/tenancy/accounts/callers/caller.ts'
 import { fieldWarnings } from '../records/fields.ts'
 import { needsOwnHost } from './exchange/own-host.ts'
+import { isForOwnPages } from './exchange/same-origin.ts'
 import { CSV_TYPE } from './exchange/table.ts'
 import type { Route } from './route.ts'
 import type { OperationExample, ResponseDoc } from './route-docs.ts'
@@ -38,6 +40,7 @@ export async function describeApi(routes: readonly Route[], server: Server): Pro
   for (const [name, scheme] of Object.entries(SECURITY_SCHEMES)) {
     registry.registerComponent('securitySchemes', name, scheme)
   }
+  registry.registerComponent('schemas', 'ErrorCode', { type: 'string', enum: [...ERROR_CODES] })
   registry.registerComponent('schemas', 'Error', ERROR_SCHEMA)
   registry.registerComponent('schemas', 'PublicApiError', PUBLIC_API_ERROR_SCHEMA)
   for (const route of routes.filter(({ isHidden }) => !isHidden)) {
@@ -208,7 +211,7 @@ export function statusesOf(route: Route): number[] {
 }
 
 function refusalStatuses(route: Route): number[] {
-  const { callers, method, path, query, takesStream, expectsNoBody, refusals: own = [] } = route
+  const { callers, method, query, takesStream, expectsNoBody, refusals: own = [] } = route
   const body = bodyOf(route)
   // Each operation refuses unknown names of the query, if the client wants that.
   const statuses = new Set([...own, 422])
@@ -224,7 +227,7 @@ function refusalStatuses(route: Route): number[] {
   // 403: the user has not verified the address, is no member of the project, or lacks the role.
   if (session !== undefined && !session.mayBeUnverified) statuses.add(403)
   if (session?.project === 'path') statuses.add(404)
-  if (method !== 'GET' && (session !== undefined || path.startsWith('/auth/'))) {
+  if ((method !== 'GET' && session !== undefined) || isForOwnPages(route)) {
     // 403: a page of another site makes the request. 415: the body could be a form of such a page.
     statuses.add(403)
     if (takesStream === undefined) statuses.add(415)
@@ -267,7 +270,7 @@ const ERROR_SCHEMA = {
       type: 'object' as const,
       required: ['code', 'message', 'statusCode', 'requestId'],
       properties: {
-        code: { type: 'string' as const, examples: ['VALIDATION_ERROR'] },
+        code: { $ref: '#/components/schemas/ErrorCode' },
         message: { type: 'string' as const },
         statusCode: { type: 'integer' as const },
         requestId: { type: 'string' as const },

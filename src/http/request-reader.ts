@@ -5,7 +5,7 @@
  * field.
  */
 import type { IncomingMessage } from 'node:http'
-import { z } from 'zod'
+import type { z } from 'zod'
 import { formatInstant, parseZoneless } from '../base/clock.ts'
 import { AppError, type FieldError, type FieldWarning, invalid } from '../base/errors.ts'
 import { unwrapped } from './name-tree.ts'
@@ -25,7 +25,7 @@ type Schemas<Query, Body> = {
   query?: z.ZodType<Query>
   body?: z.ZodType<Body>
   names?: NameRules
-  /** The body is an HTML form: browsers show no warnings, so there are none. */
+  /** The body is an HTML form: browsers show no warnings, so there are none. Strict handling refuses names as ever. */
   takesForm?: boolean
   responses: Readonly<Record<number, { schema?: z.ZodType; isTableToo?: boolean }>>
   /** How a client gets the same as CSV, if not by `Accept: text/csv`. */
@@ -70,13 +70,14 @@ export function createRequestReader<Query, Body>(
   const answer = Object.values(responses).find(({ schema }) => schema !== undefined)?.schema
   const { takesIdempotencyKey = false } = schemas
   const rules = takesIdempotencyKey ? withKeyAlias(names) : names
-  const check = createNameCheck({ body: takesForm ? z.unknown() : body, answer }, rules)
+  const check = createNameCheck({ body, answer }, rules)
   const queryTree = queryTreeOf(query)
   const isTableToo = Object.values(responses).some((each) => each.isTableToo === true)
   const formatWay = schemas.csvWay ?? (isTableToo ? ACCEPT_CSV : undefined)
   const findZoneless = createTimeCheck({ query, body })
   const readBody = (given: unknown, isStrict: boolean) => {
-    const find = () => check.find(given, isStrict)
+    const isTold = isStrict || !takesForm
+    const find = () => check.find(isTold ? given : {}, isStrict)
     const value =
       body === undefined
         ? (undefined as Body)

@@ -29,7 +29,7 @@ import * as mailAnalytics from './routes/analytics/mail.ts'
 import * as subjectAnalytics from './routes/analytics/subjects.ts'
 import { showTimeseries } from './routes/analytics/timeseries.ts'
 import * as topAnalytics from './routes/analytics/top.ts'
-import * as app from './routes/app.ts'
+import { logOut } from './routes/app-logout.ts'
 import * as login from './routes/auth/login.ts'
 import * as passwordReset from './routes/auth/password-reset.ts'
 import { signUp } from './routes/auth/sign-up.ts'
@@ -50,6 +50,7 @@ import * as contactFields from './routes/contacts/fields.ts'
 import * as imports from './routes/contacts/import.ts'
 import * as publicContacts from './routes/contacts/public.ts'
 import * as contactVerify from './routes/contacts/verify.ts'
+import * as dashboard from './routes/dashboard.ts'
 import * as docs from './routes/docs.ts'
 import * as domains from './routes/domains.ts'
 import { test as sendEmailTest } from './routes/email-test.ts'
@@ -67,11 +68,14 @@ import * as invitationPage from './routes/projects/invitation-page.ts'
 import * as members from './routes/projects/members.ts'
 import * as ownProjects from './routes/projects/own-projects.ts'
 import * as projects from './routes/projects/projects.ts'
+import * as receivers from './routes/projects/receivers.ts'
 import { render } from './routes/render.ts'
 import * as requests from './routes/requests.ts'
+import { search } from './routes/search.ts'
 import * as security from './routes/security.ts'
 import * as segments from './routes/segments.ts'
 import { send } from './routes/send.ts'
+import { setUp } from './routes/setup.ts'
 import * as sns from './routes/sns.ts'
 import * as suppressions from './routes/suppressions.ts'
 import * as templates from './routes/templates.ts'
@@ -289,14 +293,19 @@ export const ROUTES: readonly RouteRow[] = [
   ['GET', '/auth/reset-password', 'anyone', accountPages.showResetPassword],
   ['POST', '/reset-password', 'anyone', accountPages.savePassword],
 
+  // Authentication: the first user.
+  ['POST', '/setup', 'anyone', setUp],
+
   // Authentication: other providers.
   ['GET', '/auth/oauth-config', 'anyone', oauth.showConfig],
   ['GET', '/oauth/:provider/outbound', 'anyone', oauth.begin],
   ['GET', '/oauth/:provider/callback', 'anyone', oauth.finish],
-  ['GET', '/app', 'anyone', app.showHome],
-  ['GET', '/app/login', 'anyone', app.showLogin],
-  ['POST', '/app/logout', 'anyone', app.logOut],
-  ['GET', '/app/:page{.+}', 'anyone', app.showUnknown],
+  ['GET', '/app', 'anyone', dashboard.showApp],
+  ['GET', '/app/assets/:file{.+}', 'anyone', dashboard.showAsset],
+  ['GET', '/app/frame', 'anyone', dashboard.showFrame],
+  ['GET', '/app/frame-images', 'anyone', dashboard.showFrameWithImages],
+  ['POST', '/app/logout', 'anyone', logOut],
+  ['GET', '/app/:page{.+}', 'anyone', dashboard.showApp],
 
   // Users.
   ['GET', '/users/@me', 'session', self.show],
@@ -315,6 +324,7 @@ export const ROUTES: readonly RouteRow[] = [
   ['GET', '/projects', 'verified session or key', projects.list],
   ['GET', '/projects/:id', 'member of :id or its key', projects.get],
   ['GET', '/projects/:id/setup-state', 'member of :id or its key', projects.showSetupState],
+  ['GET', '/projects/:id/receivers', 'member of :id or its key', receivers.listOfProject],
 
   // Members and invitations.
   ['GET', '/projects/:id/members', 'member of :id', members.list],
@@ -356,7 +366,8 @@ export const ROUTES: readonly RouteRow[] = [
   ['GET', '/uploads/:name', 'anyone', uploads.serve],
   ['DELETE', '/uploads/:name', 'member', uploads.remove],
 
-  // Jobs, requests and configuration.
+  // Search, jobs, requests and configuration.
+  ['GET', '/search', 'member', search],
   ['GET', '/jobs', 'member', jobs.list],
   ['DELETE', '/jobs/:id', 'member', jobs.cancel],
   ['GET', '/requests', 'member', requests.list],

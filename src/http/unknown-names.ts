@@ -151,8 +151,9 @@ export function findQueryNames(
 ): NamesFound {
   const names = findUnknownNames(tree, query)
   if (names.length === 0) return NOTHING
-  // Every route for members takes `projectId` (`admission.ts`).
-  const others = names.filter(({ name }) => name !== 'projectId')
+  // Admission has taken the `projectId` of the caller's project out; another one has no effect. Older clients
+  // send it to every route.
+  const others = isStrict ? names : names.filter(({ name }) => name !== 'projectId')
   const found: NamesFound = { ignored: [], refused: [] }
   for (const { known, ...other } of others) {
     const unknown = { ...other, known, text: 'There is no such parameter' }

@@ -121,6 +121,8 @@ export type Outbound = {
   threads(): ThreadLoad
   /** All sites with deliveries in progress, or with a known state. */
   sites(): SiteStatus[]
+  /** The status of one site; a site without a known state is not restricted. */
+  siteStatus(site: string): SiteStatus
   /** Ends a site's pause, rate and restriction at once; false if there was none. */
   liftSite(site: string): boolean
   /**
@@ -177,6 +179,7 @@ export function startOutbound(deps: OutboundDeps, listener: OutboundListener): O
     listener,
   })
   const { capacity, starvedCapacity, projectCapacity, deliver, hasMemoryFor } = deliveries
+  const siteStatus = (site: string) => statusOf({ shaping, queues, deliveries }, site)
   return {
     ...{ capacity, starvedCapacity, projectCapacity, deliver, hasMemoryFor },
     lacksConnection: deliveries.lacksConnection,
@@ -196,10 +199,8 @@ export function startOutbound(deps: OutboundDeps, listener: OutboundListener): O
     convertMarkdown: (source) => convertInThread(reading, source),
     renderTexts: (source) => renderTextsInThread(texts, source),
     sign: (message) => signInThread(reading, message),
-    sites: () =>
-      [...new Set([...shaping.sites(), ...queues.busySites()])].map((site) =>
-        statusOf({ shaping, queues, deliveries }, site),
-      ),
+    sites: () => [...new Set([...shaping.sites(), ...queues.busySites()])].map(siteStatus),
+    siteStatus,
     endDeliveries: deliveries.stop,
     async stop(graceMs) {
       const threads = [reading, texts].map(({ stop }) => stop())

@@ -4,6 +4,7 @@ import { enveloped } from './envelope.ts'
 import { instant } from './fields.ts'
 import { MAX_SEARCH_LENGTH } from './limits.ts'
 import { choiceParameter, page, pagingParameters, refuseMixedPaging, sortedPage } from './page.ts'
+import { reasonOrNone } from './reason.ts'
 import { AUDIENCE_TYPES, CAMPAIGN_STATUSES, CONTENT_CLASSES, PAUSE_REASONS } from './words.ts'
 
 const count = z.int().meta({ description: 'At most a second behind' })
@@ -139,6 +140,7 @@ const campaignRecipient = z.object({
   occurredAt: instant.meta({ description: 'The time of the outcome, or of the status' }),
   status: z.string(),
   reason: z.string().nullable().meta({ description: 'Why the email was not delivered' }),
+  ...reasonOrNone,
 })
 
 export const recipientPage = page(campaignRecipient).meta({ id: 'CampaignRecipientPage' })

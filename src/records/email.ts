@@ -4,6 +4,7 @@ import { parseDomain } from '../formats/address/address.ts'
 import { againAtTopLevel, id, instant, warnings } from './fields.ts'
 import { MAX_SEARCH_LENGTH } from './limits.ts'
 import { instantParameter, page, pageParameters } from './page.ts'
+import { reasonFields, reasonOf } from './reason.ts'
 import { CONTENT_CLASSES, EMAIL_STATUSES, SOURCE_TYPES } from './words.ts'
 
 const status = z.enum(EMAIL_STATUSES)
@@ -55,13 +56,18 @@ const summaryFields = {
   updatedAt: instant,
 }
 
-const reason = z.string().meta({ description: 'Where the email stands and why, in words' })
+const explained = {
+  reason: z.string().meta({
+    description: 'Where the email stands and why, in words; reasonCode and reasonData say the same',
+  }),
+  ...reasonFields,
+}
 
-const listedEmail = z.object({ ...summaryFields, reason }).meta({ id: 'EmailSummary' })
+const listedEmail = z.object({ ...summaryFields, ...explained }).meta({ id: 'EmailSummary' })
 
 export type ListedEmailRecord = z.output<typeof listedEmail>
-/** An email in a list, without the sentence on its state. */
-export type EmailSummary = Omit<ListedEmailRecord, 'reason'>
+/** An email in a list, without what explains its state. */
+export type EmailSummary = Omit<ListedEmailRecord, keyof typeof explained>
 
 const attemptRecord = z.object({
   at: instant,
@@ -126,7 +132,7 @@ export const emailRecord = z
         'What was lost, guessed or mended in the message: replaced octets, guessed charsets, cut ' +
         'fields, parts left out; and what a signed message goes without. Unknown names of the request come first',
     }),
-    reason,
+    ...explained,
     nextAttemptAt: optionalInstant,
     giveUpAt: instant,
     heldAt: optionalInstant,
@@ -256,6 +262,7 @@ export const emailExample: EmailRecord = {
   attachments: null,
   warnings: [],
   reason: 'It is due now and will be sent as soon as the server gets to it.',
+  ...reasonOf('due', {}),
   nextAttemptAt: '2026-11-22T09:30:00.000Z',
   giveUpAt: '2026-11-23T09:30:00.000Z',
   heldAt: null,

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { instant } from './fields.ts'
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_NUMBER, MAX_PAGE_SIZE } from './limits.ts'
 import { countParameter, numberedPage } from './page.ts'
+import { reasonOrNone } from './reason.ts'
 import { EXECUTION_STATUSES, STEP_TYPES } from './words.ts'
 
 const jsonObject = z.record(z.string(), z.unknown())
@@ -25,6 +26,7 @@ const fields = {
   status: executionStatus,
   currentStepId: z.string().nullable().meta({ description: 'Of a FAILED one, the failed step' }),
   exitReason: z.string().nullable(),
+  ...reasonOrNone,
   context: jsonObject.nullable(),
   sourceEventId: z.string().nullable().meta({ description: 'The event that started it' }),
   startedAt: instant,
@@ -70,6 +72,7 @@ const stepExecutionRecord = z
     input: jsonObject.nullable(),
     output: jsonObject.nullable(),
     error: z.string().nullable(),
+    ...reasonOrNone,
     startedAt: instant,
     completedAt: instant.nullable(),
     createdAt: instant,

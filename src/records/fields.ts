@@ -111,12 +111,14 @@ export const warnings = z.array(z.string()).meta({
     'Unknown fields of the request, and what a message goes without; absent if there is nothing',
 })
 
-export const fieldWarnings = z
-  .array(z.object({ field: z.string(), message: z.string(), suggestion: z.string().nullable() }))
-  .meta({
-    description:
-      'Fields of the request that had no effect, or not all, each with the name or the change that was probably meant; at most 20, absent without any',
-  })
+const fieldWarning = z
+  .object({ field: z.string(), message: z.string(), suggestion: z.string().nullable() })
+  .meta({ id: 'FieldWarning' })
+
+export const fieldWarnings = z.array(fieldWarning).meta({
+  description:
+    'Fields of the request that had no effect, or not all, each with the name or the change that was probably meant; at most 20, absent without any',
+})
 
 /** Describes fields that older clients of this API family read at the top level. */
 export const againAtTopLevel = { description: 'The same as in `data`, for older clients' }

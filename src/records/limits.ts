@@ -22,6 +22,16 @@ export const MAX_ADDRESS_CURSOR_LENGTH = 2_000
 /** Characters of a text to search for. */
 export const MAX_SEARCH_LENGTH = 255
 
+/** Records that a search over all kinds returns. */
+export const MAX_SEARCH_RESULTS = 20
+
+/** Receivers of waiting mail that a project is shown, and recipient domains of each. */
+export const MAX_RECEIVERS = 20
+export const MAX_RECEIVER_DOMAINS = 3
+
+/** Characters of the reply of a receiver; a longer one is cut. */
+export const MAX_RECEIVER_REPLY_LENGTH = 500
+
 /** Characters of the name of a project, template or segment. */
 export const MAX_NAME_LENGTH = 100
 
@@ -46,6 +56,15 @@ export const MAX_JOB_LABEL_LENGTH = 300
 /** Contacts or templates that one request may name by id. */
 export const MAX_IDS_PER_REQUEST = 1_000
 
+/** Bytes of a CSV file that is imported. */
+export const MAX_IMPORT_BYTES = 5 * 1024 * 1024
+
+/** Columns of such a file. */
+export const MAX_CSV_COLUMNS = 1_000
+
+/** Bytes of an image that is uploaded. */
+export const MAX_UPLOAD_BYTES = 10 * 1024 * 1024
+
 /** Contacts that one request may exclude from the contacts that its filter selects. */
 export const MAX_EXCLUDED_IDS = 10_000
 
@@ -66,6 +85,9 @@ export const MAX_CODE_LENGTH = 40
 
 /** Characters of the token of a mailed link. */
 export const LINK_TOKEN_LENGTH = 64
+
+/** Characters of a text that is taken as the token of a link to set the server up. */
+export const MAX_SETUP_TOKEN_LENGTH = 1_000
 
 /** Characters of the postal address in the footer of marketing mail. */
 export const MAX_POSTAL_ADDRESS_LENGTH = 250

@@ -8,7 +8,9 @@ import { emailAddress } from './fields.ts'
 import {
   LINK_TOKEN_LENGTH,
   MAX_CODE_LENGTH,
+  MAX_NAME_LENGTH,
   MAX_PASSWORD_LENGTH,
+  MAX_SETUP_TOKEN_LENGTH,
   MIN_PASSWORD_LENGTH,
 } from './limits.ts'
 
@@ -42,6 +44,26 @@ export const credentials = z.object({
   email: emailAddress,
   password: loginPassword,
   code: loginCode.optional(),
+})
+
+/**
+ * The token of a link to set the server up. Any text is taken, because a cut link is as wrong as another one.
+ */
+const setupToken = z
+  .string()
+  .min(1)
+  .max(MAX_SETUP_TOKEN_LENGTH)
+  .meta({ description: 'What the link has behind `#`' })
+
+export const setupRequest = z.object({
+  token: setupToken,
+  email: emailAddress,
+  password: newPassword,
+  projectName: z
+    .string()
+    .max(MAX_NAME_LENGTH, tooLongText(MAX_NAME_LENGTH))
+    .optional()
+    .meta({ description: 'Without it, no project is made' }),
 })
 
 export const newCredentials = z.object({ email: emailAddress, password: newPassword })

@@ -7,7 +7,10 @@ const port = z.int().nullable().meta({ description: 'Null: there is no such list
 
 export const publicConfig = z
   .object({
-    environment: z.enum(DELIVERY_MODES),
+    environment: z
+      .enum(DELIVERY_MODES)
+      .optional()
+      .meta({ description: 'Without a session it is shown once the server is set up' }),
     urls: z.object({
       api: z.string(),
       dashboard: z.string(),
@@ -37,6 +40,22 @@ export const publicConfig = z
       sponsor: enabled,
     }),
     aws: z.object({ sesRegion: z.string().nullable(), mailFromSubdomain: z.string() }),
+    setup: z.object({
+      needed: z
+        .boolean()
+        .meta({ description: 'Whether no user may log in, so that `POST /setup` makes the first' }),
+    }),
+    version: z.string().optional().meta({ description: 'To sessions only, as the two below' }),
+    hostname: z.string().optional().meta({ description: 'The name of the server in SMTP' }),
+    limits: z
+      .object({
+        importBytes: z.int().meta({ description: 'Of a CSV file' }),
+        bulkIds: z.int().meta({ description: 'Ids that one bulk request may name' }),
+        testAddresses: z.int().meta({ description: 'Addresses of one test' }),
+        uploadBytes: z.int().meta({ description: 'Of an image' }),
+        csvColumns: z.int(),
+      })
+      .optional(),
   })
   .meta({ id: 'Config' })
 
@@ -104,4 +123,5 @@ export const publicConfigExample: PublicConfig = {
     sponsor: { enabled: false },
   },
   aws: { sesRegion: null, mailFromSubdomain: 'bounce' },
+  setup: { needed: false },
 }

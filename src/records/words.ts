@@ -91,7 +91,23 @@ export const PAUSE_REASONS = [
   'restored',
 ] as const
 
+/** Whether a receiver takes a project's mail now. */
+export const RECEIVER_STATES = ['open', 'slowed', 'closed', 'held'] as const
+
 export const ROLES = ['OWNER', 'ADMIN', 'MEMBER'] as const
+
+/** The kinds of records that a search of a project finds. */
+export const SEARCH_KINDS = [
+  'contact',
+  'email',
+  'campaign',
+  'template',
+  'segment',
+  'workflow',
+  'domain',
+  'request',
+  'execution',
+] as const
 
 export const SEGMENT_TYPES = ['DYNAMIC', 'STATIC'] as const
 

@@ -195,15 +195,25 @@ export function jsonPath(key: string): string {
  * letters only.
  */
 export function containsText(column: Term, part: string): SQL {
-  // A pattern ends at its first NUL, so it would match every text with that beginning.
-  if (part.includes('\0')) return sql`false`
-  const anyCase = Array.from(normalize(part), (char) => {
+  return part.includes('\0') ? sql`false` : sql`${column} glob ${`*${anyCase(part)}*`}`
+}
+
+/** Whether a text begins with `part`, in any letter case of any script. */
+export function beginsWithText(column: Term, part: string): SQL {
+  return part.includes('\0') ? sql`false` : sql`${column} glob ${`${anyCase(part)}*`}`
+}
+
+/**
+ * A glob pattern for a text in any letter case. A pattern ends at its first NUL, so it would match
+ * every text with that beginning: the callers refuse texts with one.
+ */
+function anyCase(part: string): string {
+  return Array.from(normalize(part), (char) => {
     const upper = char.toUpperCase()
     const forms = [char, upper, char.toLowerCase(), upper.toLowerCase()]
     const letters = new Set(forms.filter((form) => [...form].length === 1))
     return letters.size > 1 || '*?['.includes(char) ? `[${[...letters].join('')}]` : char
-  })
-  return sql`${column} glob ${`*${anyCase.join('')}*`}`
+  }).join('')
 }
 
 /**

@@ -12,7 +12,6 @@ export const PLACEHOLDERS = [
   'limit',
   'person',
   'project',
-  'provider',
   'server',
   'used',
 ] as const

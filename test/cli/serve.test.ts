@@ -6,7 +6,7 @@ import path from 'node:path'
 import { createInterface } from 'node:readline'
 import { describe, it } from 'node:test'
 import { runCli } from '../../src/cli/cli.ts'
-import { formatWelcome } from '../../src/cli/serve.ts'
+import { formatWelcome } from '../../src/cli/welcome.ts'
 import { makeFolder } from '../config/config-folder.ts'
 import { eventually } from '../e2e/program.ts'
 import { makeTerminal, runAt } from '../fakes/terminal.ts'
@@ -85,6 +85,10 @@ describe('pillarbox serve', () => {
     assert.equal(first.ready.mode, 'sandbox')
     assert.match(first.ready.http, /^http:\/\/127\.0\.0\.1:\d+$/)
     assert.match(first.text, /user +admin@example\.test\n +password +\S+\n +secret key +sk_/)
+    assert.match(
+      first.text,
+      /\nLog in at http:\/\/localhost:\d+\/app\/login\n\nCreated [\s\S]*public key +pk_\w+\n$/,
+    )
     const line = first.lines.find((one) => one.startsWith('curl ')) ?? ''
     const response = await curl(line)
     assert.equal(response.status, 200, await response.text())
@@ -98,6 +102,7 @@ describe('pillarbox serve', () => {
 
     const again = await startServer(cwd)
     assert.doesNotMatch(again.text, /sk_|password/)
+    assert.match(again.text, /\nLog in at http:\/\/localhost:\d+\/app\/login\n$/)
     assert.match(again.text, /"Authorization: Bearer \$PILLARBOX_KEY"/)
     const oldKey = /Bearer (sk_[0-9a-f]+)/.exec(line)?.[1]
     const later = again.lines.find((one) => one.startsWith('curl ')) ?? ''
@@ -117,6 +122,7 @@ describe('pillarbox serve', () => {
     assert.equal(welcome.event, 'sandbox')
     assert.match(welcome.keys.secret, /^sk_/)
     assert.ok(welcome.curl.includes(welcome.keys.secret))
+    assert.match(welcome.login, /\/app\/login$/)
     assert.equal(await stop(), 0)
     const direct = {
       ...env,
@@ -185,7 +191,8 @@ describe('the welcome', () => {
     const terminal = makeTerminal({ cwd: '/' })
     const sandbox = { kind: 'existing' as const, domain: 'x.test', project: { id: 'P', name: 'N' } }
     const context = { terminal, configPath: '/etc/p.toml', isJson: false }
-    const text = formatWelcome(context, sandbox, 'http://127.0.0.1:1')
+    const addresses = { api: 'http://127.0.0.1:1', login: 'http://localhost:1/app/login' }
+    const text = formatWelcome(context, sandbox, addresses)
     assert.match(text, / --config \/etc\/p\.toml project keys P --regenerate/)
     assert.match(text, / --config \/etc\/p\.toml sandbox list/)
   })

@@ -150,7 +150,9 @@ describe('commands of the pages', () => {
       const isValue = words[index - 1] === '--config'
       return !isValue && !global.includes(word)
     })
-    const name = plain.slice(0, plain.findIndex((word) => !/^[a-z]+$/.test(word)) >>> 0).join(' ')
+    const name = plain
+      .slice(0, plain.findIndex((word) => !/^[a-z]+(?:-[a-z]+)*$/.test(word)) >>> 0)
+      .join(' ')
     const found = COMMANDS.filter(
       (spec) => `${name} `.startsWith(`${spec.name} `) || spec.name.startsWith(`${name} `),
     )

@@ -94,7 +94,7 @@ function expectationOf({ name }: ExampleStep, kind: string, isRead: boolean): Ex
   const callers = callersOf(name)
   if (kind === 'a page of another site') {
     if (name.startsWith('GET ')) return null
-    if (callers === 'anyone') return name.startsWith('POST /auth/') ? forbidden : null
+    if (callers === 'anyone') return /^POST \/(?:auth\/|setup$)/.test(name) ? forbidden : null
     return GROUPS[callers] === 0 ? noKey : forbidden
   }
   if (callers === 'anyone') return null

@@ -9,6 +9,7 @@ import { createSegment } from '../../src/features/people/segments/edit-segment.t
 import { inviteMember } from '../../src/features/tenancy/accounts/invitations/invite.ts'
 import { insertToken } from '../../src/features/tenancy/accounts/links/link-tokens.ts'
 import { endSessions } from '../../src/features/tenancy/accounts/sessions/sessions.ts'
+import { makeSetupLink } from '../../src/features/tenancy/accounts/setup/link.ts'
 import { createUser } from '../../src/features/tenancy/accounts/users/users.ts'
 import type { DnsAnswer, MxRecord } from '../../src/outbound/dns/answer.ts'
 import type { Resolver } from '../../src/outbound/dns/resolver.ts'
@@ -111,6 +112,15 @@ export const makeRecords = async ({ core, projectId, dns }: Stage) => {
   for (const domain of await listDomains(core, projectId)) {
     for (const { name, type, value } of domain.records) dns.records.set(`${type} ${name}`, value)
   }
+}
+
+/** The token of the link that the last `openSetup` made. */
+export let setupToken: string | undefined
+
+/** Nobody may log in any more, as on a server that has left its sandbox. */
+export const openSetup = async ({ core }: Stage) => {
+  await core.store.write((tx) => tx.update(users).set({ isSandbox: true }))
+  setupToken = (await makeSetupLink(core))?.link.split('#')[1]
 }
 
 /** Another project of the owner. */

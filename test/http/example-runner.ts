@@ -112,8 +112,10 @@ function sendBody(
   const verb = method.toLowerCase() as Method
   const request = supertest(target.origin)[verb](target.pathname).query(target.search.slice(1))
   request.set(headers)
+  for (const [field, value] of Object.entries(fields)) {
+    if (field !== form?.field) request.field(field, value)
+  }
   if (form !== undefined) return answerOf(request.attach(form.field, form.content, form.name))
-  for (const [field, value] of Object.entries(fields)) request.field(field, value)
   return answerOf(request.attach('file', Buffer.from(file ?? ''), 'people.csv'))
 }
 

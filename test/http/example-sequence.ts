@@ -36,16 +36,19 @@ import {
   manyEvents,
   OLD_MS,
   ofAda,
+  openSetup,
   operator,
   readCode,
   refuseRequest,
   removeCampaigns,
+  setupToken,
   sns,
   token,
   trustExampleTest,
   unverified,
   work,
 } from './example-preparations.ts'
+import { slowOutlook } from './example-receivers.ts'
 import { OPEN_PAGES } from './open-pages.ts'
 
 const WRITTEN: readonly ExampleStep[] = [
@@ -79,6 +82,7 @@ const WRITTEN: readonly ExampleStep[] = [
   { name: 'GET /contacts' },
   { name: 'POST /contacts/query' },
   { name: 'POST /contacts/lookup' },
+  { name: 'GET /search' },
   { name: 'GET /contacts/fields' },
   { name: 'GET /contacts/fields/:field/values' },
   { name: 'GET /contacts/export' },
@@ -286,12 +290,14 @@ const WRITTEN: readonly ExampleStep[] = [
   { name: 'POST /webhooks/signing-secret/rotate', effects: ['webhook_signing_secrets'] },
   { name: 'GET /users/@me/projects/:id/security', prepare: addReputation },
   { name: 'GET /projects/:id/security' },
+  { name: 'GET /projects/:id/receivers', prepare: slowOutlook },
   { name: 'DELETE /contacts/fields/:field', effects: ['contact_fields', 'contacts'] },
   { name: 'POST /contacts/bulk-delete' },
   { name: 'DELETE /jobs/:id', prepare: forgetAskers },
   {
     name: 'DELETE /contacts/:id',
     effects: [
+      'attempts',
       'contact_fields',
       'contacts',
       'deleted_events',
@@ -386,9 +392,19 @@ const WRITTEN: readonly ExampleStep[] = [
   { name: 'GET /health/checks', headers: FROM_AFAR, cookie: operator },
 ]
 
-/** Without a line above. What shows a job runs after the job. */
+/** Ends all sessions of before, because their users may not log in any more. */
+const LAST: readonly ExampleStep[] = [
+  {
+    name: 'POST /setup',
+    effects: ['memberships', 'projects', 'sessions', 'setup_links', 'users'],
+    prepare: openSetup,
+    fields: () => ({ token: setupToken }),
+  },
+]
+
+/** Without a line above or below. What shows a job runs after the job. */
 function listUnwritten(): ExampleStep[] {
-  const written = new Set(WRITTEN.map(({ name }) => name))
+  const written = new Set([...WRITTEN, ...LAST].map(({ name }) => name))
   const left = ROUTES.map(([method, path]) => ({ method, path, name: `${method} ${path}` })).filter(
     ({ name }) => !written.has(name) && !OPEN_PAGES.includes(name),
   )
@@ -404,4 +420,5 @@ function listUnwritten(): ExampleStep[] {
 export const exampleSequence: readonly ExampleStep[] = [
   ...WRITTEN.map((step) => ({ ...(step.name.endsWith('/:jobId') && { prepare: work }), ...step })),
   ...listUnwritten(),
+  ...LAST,
 ]

@@ -18,6 +18,7 @@ const NEEDS: Readonly<Record<string, string>> = {
   'POST /auth/verify-email': 'needs a mailed link',
   'POST /auth/reset-password': 'needs a mailed link',
   'POST /auth/accept-invitation': 'needs a mailed link',
+  'POST /setup': 'needs the link of a server without users',
   'POST /users/@me/totp': 'needs the password of the session',
   'POST /users/@me/totp/confirm': 'needs a code of the second factor',
   'DELETE /users/@me/totp': 'needs a code of the second factor',

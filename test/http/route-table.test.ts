@@ -50,13 +50,17 @@ describe('a disabled project', () => {
   })
 })
 
+/** Routes that require a query. */
+const QUERIES: Readonly<Record<string, string>> = { '/search': '?q=a' }
+
 /** Requests without bodies; parameters of the path name nothing. */
 async function statusOf(
   { method, path }: Pick<(typeof rows)[number], 'method' | 'path'>,
   key?: string,
 ): Promise<number> {
   const url = path.replaceAll(/:\w+(?:\{\.\+\})?/g, 'unknown')
-  const request = supertest(service.url)[method.toLowerCase() as Method](url)
+  const query = QUERIES[path] ?? ''
+  const request = supertest(service.url)[method.toLowerCase() as Method](`${url}${query}`)
   if (key !== undefined) request.set('Authorization', `Bearer ${key}`)
   return (await request).status
 }

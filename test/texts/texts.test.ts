@@ -71,15 +71,6 @@ test('questions end with a question mark, and buttons are short', () => {
   }
 })
 
-test('each reason of a failed login has a text of its own', () => {
-  for (const language of LANGUAGES) {
-    const { failures, login } = textsOf(language).app
-    const texts = Object.values(failures)
-    assert.equal(new Set(texts).size, texts.length, language)
-    assert.match(login.api, /POST \/auth\/login/)
-  }
-})
-
 test('the texts about limits say which mail they are about, and until when', () => {
   const texts = new Set<string>()
   for (const language of LANGUAGES) {

@@ -100,6 +100,8 @@ export function toJson(email: ListedEmail) {
     nextAttemptAt: formatOptionalInstant(email.nextAttemptAt),
     attempts: email.attemptCount,
     reason: email.reason,
+    reasonCode: email.reasonCode,
+    reasonData: email.reasonData,
   }
 }
 

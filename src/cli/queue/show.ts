@@ -12,7 +12,7 @@ import {
 } from '../../features/mail/messages/explain/email-history.ts'
 import { explainEmails } from '../../features/mail/messages/explain/explain-emails.ts'
 import type { Explanation } from '../../features/mail/messages/explain/facts.ts'
-import { isInterrupted } from '../../features/mail/messages/explain/phrases.ts'
+import { isInterrupted } from '../../features/mail/messages/explain/last-attempt.ts'
 import {
   describeOrigin,
   findWorkflowOrigins,

@@ -6,6 +6,11 @@ import {
   bringForward,
   listWaitingDomains,
 } from '../../features/mail/messages/queue/bring-forward.ts'
+import {
+  limitedUntil,
+  opennessOf,
+  type SiteOpenness,
+} from '../../features/mail/messages/queue/site-openness.ts'
 import type { AnswerOf } from '../../features/operation/questions/answer.ts'
 import { askServer } from '../../features/operation/questions/ask.ts'
 import { parseDomain } from '../../formats/address/address.ts'
@@ -19,6 +24,11 @@ const NO_SERVER =
   'No server runs on this database, and only a running server has sites and back-offs.'
 const NO_ANSWER = 'The server did not answer within 2 s.'
 const MAX_REPLY = 200
+const STATE_WORDS: Record<SiteOpenness, string> = {
+  open: 'open',
+  slowed: 'slowed',
+  closed: 'back-off',
+}
 
 export async function sitesCommand(context: CommandContext, input: Input): Promise<Result> {
   const given = input.text('lift')
@@ -58,17 +68,12 @@ function toRow(site: Site): string[] {
     `${connections} reserved of ${maxConnections}`,
     String(inFlight),
     messagesPerMinute === null ? 'unlimited' : `${messagesPerMinute} a minute`,
-    stateOf(site),
+    STATE_WORDS[opennessOf(site)],
     site.limited ?? '-',
     formatTime(site.restrictedSince) ?? '-',
-    formatTime(site.blockedUntil ?? site.rateUntil) ?? '-',
+    formatTime(limitedUntil(site)) ?? '-',
     cause === null ? '-' : shorten(cause.text, MAX_REPLY),
   ]
-}
-
-function stateOf({ blockedUntil, restrictedSince }: Site): string {
-  if (blockedUntil !== null) return 'back-off'
-  return restrictedSince === null ? 'open' : 'slowed'
 }
 
 function toJson(site: Site) {

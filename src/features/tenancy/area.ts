@@ -8,6 +8,7 @@ import {
   projects,
   recoveryCodes,
   sessions,
+  setupLinks,
   type User,
   users,
 } from '../../store/schema/accounts.ts'
@@ -88,6 +89,7 @@ export const tenancy: Area<Parts> = {
     { table: identities },
     { table: sessions },
     { table: accountTokens },
+    { table: setupLinks },
     {
       table: uploads,
       erasure: erasedByDeletion(uploads),

@@ -1,11 +1,29 @@
-/** What clients may know about this server before anyone has logged in: its addresses and features. */
+/**
+ * What clients may know about this server before anyone has logged in: its addresses and features, and whether
+ * it needs to be set up. Whoever has logged in also learns its version, its name and its limits.
+ */
 import type { Config } from '../../config/config.ts'
+import {
+  MAX_CSV_COLUMNS,
+  MAX_IDS_PER_REQUEST,
+  MAX_IMPORT_BYTES,
+  MAX_TEST_ADDRESSES,
+  MAX_UPLOAD_BYTES,
+} from '../../records/limits.ts'
 import type { PublicConfig } from '../../records/server.ts'
 
-export function describeInstance(config: Config): PublicConfig {
+type Shown = {
+  /** Whether no user may log in (`accounts/setup/is-open.ts`). */
+  isSetupOpen: boolean
+  /** The version of the program, for a user who has logged in; null for others. */
+  version: string | null
+}
+
+export function describeInstance(config: Config, { isSetupOpen, version }: Shown): PublicConfig {
   const { baseUrl, delivery, accounts, billing } = config
   return {
-    environment: delivery.mode,
+    // A stranger who finds a server that is not set up learns as little as possible about it.
+    ...(isSetupOpen && version === null ? {} : { environment: delivery.mode }),
     urls: {
       api: baseUrl,
       dashboard: `${baseUrl}/app`,
@@ -29,6 +47,21 @@ export function describeInstance(config: Config): PublicConfig {
     },
     // Read by clients that also know servers which send through Amazon SES.
     aws: { sesRegion: null, mailFromSubdomain: 'bounce' },
+    setup: { needed: isSetupOpen },
+    ...(version === null ? {} : { version, ...describeToUsers(config) }),
+  }
+}
+
+function describeToUsers({ delivery }: Config) {
+  return {
+    hostname: delivery.hostname,
+    limits: {
+      importBytes: MAX_IMPORT_BYTES,
+      bulkIds: MAX_IDS_PER_REQUEST,
+      testAddresses: MAX_TEST_ADDRESSES,
+      uploadBytes: MAX_UPLOAD_BYTES,
+      csvColumns: MAX_CSV_COLUMNS,
+    },
   }
 }
 

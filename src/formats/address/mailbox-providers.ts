@@ -131,6 +131,14 @@ export function isProviderHost(name: string): boolean {
   return NAME_OF_HOST.has(name)
 }
 
+/**
+ * Names the provider of an address: by its domain (lower case, A-labels), else by the server that
+ * receives for the domain.
+ */
+export function providerOf(domain: string, host: string | null | undefined): string {
+  return providerOfDomain(domain) ?? providerOfHost(host)
+}
+
 /** `host`: the server that accepted or refused the email; null if none is known. */
 export function providerOfHost(host: string | null | undefined): string {
   let name = host?.toLowerCase() ?? ''

@@ -11,21 +11,20 @@ import {
   isImportable,
   normalizeHeader,
 } from '../../features/people/import-export/csv/column-names.ts'
-import { MAX_COLUMNS } from '../../features/people/import-export/csv/header.ts'
 import {
   createImportFile,
   type ImportKind,
 } from '../../features/people/import-export/import-file.ts'
 import { userIdOf } from '../../features/tenancy/accounts/callers/caller.ts'
+import { MAX_CSV_COLUMNS, MAX_IMPORT_BYTES } from '../../records/limits.ts'
 import type { ProjectCall } from '../route.ts'
 import { createNameCheck, type NameCheck } from '../unknown-names.ts'
 import { validate } from '../validation.ts'
 import { MAX_OTHER_BYTES, readMultipart } from './multipart.ts'
 
 const MIB = 1024 * 1024
-const MAX_FILE_BYTES = 5 * MIB
 /** The most bytes of a whole form. */
-export const MAX_CSV_FORM_BYTES = MAX_FILE_BYTES + MAX_OTHER_BYTES
+export const MAX_CSV_FORM_BYTES = MAX_IMPORT_BYTES + MAX_OTHER_BYTES
 /** Characters of a file's name that are stored. */
 const MAX_FILENAME_LENGTH = 255
 
@@ -55,8 +54,8 @@ const mappingText = z
     }
     // The columns are counted before validation, because validation adds an issue for each invalid
     // column.
-    if (Object.keys(columns ?? {}).length > MAX_COLUMNS) {
-      const message = `More than ${MAX_COLUMNS} columns`
+    if (Object.keys(columns ?? {}).length > MAX_CSV_COLUMNS) {
+      const message = `More than ${MAX_CSV_COLUMNS} columns`
       context.addIssue({ code: 'custom', message, params: { code: 'too_big' } })
       return z.NEVER
     }
@@ -164,7 +163,7 @@ export async function takeCsv(
     const form = await readMultipart(stream, {
       fileField: 'file',
       fields,
-      maxFileBytes: MAX_FILE_BYTES,
+      maxFileBytes: MAX_IMPORT_BYTES,
       refuse: ({ filename, contentType }) => {
         if (contentType === 'text/csv' || filename.toLowerCase().endsWith('.csv')) return undefined
         const isArchive = filename.toLowerCase().endsWith('.zip')
@@ -201,8 +200,8 @@ function checkNames(unknownFields: readonly string[], check: NameCheck): FieldWa
 function withSplitting(error: unknown): unknown {
   if (!(error instanceof AppError) || error.code !== 'PAYLOAD_TOO_LARGE') return error
   return new AppError('PAYLOAD_TOO_LARGE', error.message, {
-    details: { maxBytes: MAX_FILE_BYTES },
-    suggestion: `At most ${MAX_FILE_BYTES / MIB} MB: split it, each part with the header row.`,
+    details: { maxBytes: MAX_IMPORT_BYTES },
+    suggestion: `At most ${MAX_IMPORT_BYTES / MIB} MB: split it, each part with the header row.`,
     cause: error,
   })
 }

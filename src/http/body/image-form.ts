@@ -2,13 +2,13 @@
 import { z } from 'zod'
 import type { Core } from '../../core/core.ts'
 import { storeImage } from '../../features/tenancy/uploads/store-image.ts'
+import { MAX_UPLOAD_BYTES } from '../../records/limits.ts'
 import type { UploadRecord } from '../../records/upload.ts'
 import type { ProjectCall } from '../route.ts'
 import { MAX_OTHER_BYTES, readMultipart } from './multipart.ts'
 
-const MAX_IMAGE_BYTES = 10 * 1024 * 1024
 /** The most bytes of a whole form. */
-export const MAX_IMAGE_FORM_BYTES = MAX_IMAGE_BYTES + MAX_OTHER_BYTES
+export const MAX_IMAGE_FORM_BYTES = MAX_UPLOAD_BYTES + MAX_OTHER_BYTES
 /** The size of the first buffer. A file that outgrows its buffer gets one of twice the size. */
 const FIRST_BUFFER_BYTES = 256 * 1024
 
@@ -39,7 +39,7 @@ export async function takeImage(
     const { file, unknownFields } = await readMultipart(stream, {
       fileField: 'image',
       fields: [],
-      maxFileBytes: MAX_IMAGE_BYTES,
+      maxFileBytes: MAX_UPLOAD_BYTES,
       refuse: () => undefined,
       write: async (bytes) => content.add(bytes),
     })
@@ -58,7 +58,7 @@ function collect() {
 
   function grow(neededBytes: number): void {
     const larger = Buffer.allocUnsafeSlow(
-      Math.min(MAX_IMAGE_BYTES, Math.max(neededBytes, buffer.length * 2)),
+      Math.min(MAX_UPLOAD_BYTES, Math.max(neededBytes, buffer.length * 2)),
     )
     buffer.copy(larger, 0, 0, sizeBytes)
     free()

@@ -22,9 +22,9 @@ import { renewCookie } from '../../features/tenancy/accounts/sessions/sessions.t
 import { isBodyless } from '../body/body.ts'
 import { isDirect } from '../server/client-address.ts'
 import { readCookie, sessionCookie, sessionCookieName } from './cookies.ts'
-import type { Exchange, ExchangeDeps } from './exchange.ts'
+import { type Exchange, type ExchangeDeps, VERSION_HEADER } from './exchange.ts'
 import { refuseOtherHost } from './own-host.ts'
-import { refuseCrossSite } from './same-origin.ts'
+import { isForOwnPages, refuseCrossSite } from './same-origin.ts'
 
 /** If the body takes longer than this to arrive, the caller is admitted once more. */
 const ADMISSION_MS = SECOND_MS
@@ -43,12 +43,10 @@ const readers = new WeakMap<Socket, KeyReader>()
 
 /** Sets the exchange's caller. @throws AppError */
 export async function admit(deps: ExchangeDeps, exchange: Exchange): Promise<void> {
-  const { callers, path, method } = exchange.route
+  const { callers } = exchange.route
   const { core } = deps
   refuseOtherHost(deps.findOtherHost, exchange.route, exchange.incoming)
-  if (method !== 'GET' && path.startsWith('/auth/')) {
-    refuseForgery(exchange, core.config.baseUrl)
-  }
+  if (isForOwnPages(exchange.route)) refuseForgery(exchange, core.config.baseUrl)
   if (callers === 'anyone' || isMonitor(deps, exchange)) return
   const caller = await admitKnown(deps, exchange, callers)
   refuseForState(exchange, caller)
@@ -102,7 +100,7 @@ function isMonitor({ monitors, proxies }: ExchangeDeps, exchange: Exchange): boo
 }
 
 async function admitKnown(
-  { core }: ExchangeDeps,
+  { core, version }: ExchangeDeps,
   exchange: Exchange,
   callers: KnownCallers,
 ): Promise<Caller> {
@@ -112,6 +110,7 @@ async function admitKnown(
       refuseForgery(exchange, core.config.baseUrl)
     }
     exchange.caller = known
+    if (known.kind !== 'key') exchange.headers[VERSION_HEADER] = version
   })
   if (caller.kind === 'member') exchange.query = withoutProject(exchange.query, caller.project.id)
   return caller
@@ -158,6 +157,7 @@ function isLeaving({ route, params }: Exchange, caller: Caller): boolean {
 
 function underReset(): AppError {
   return new AppError('CONFLICT', 'The project is being reset.', {
+    details: { resource: 'project', state: 'resetting' },
     suggestion: 'Try again when GET /users/@me/projects/:id/reset says that it is done.',
   })
 }

@@ -3,12 +3,12 @@
  * counters, and a line in the request log.
  */
 
-import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AppError, FieldWarning } from '../../base/errors.ts'
 import type { Core } from '../../core/core.ts'
 import type { RequestLog } from '../../features/ground/requests/log.ts'
 import type { RateLimiter } from '../../features/ground/requests/rate-limit.ts'
+import { newRequestId } from '../../features/ground/requests/request-id.ts'
 import {
   type Caller,
   callerName,
@@ -42,6 +42,8 @@ export type ExchangeDeps = {
   monitors: AddressList
   findOtherHost: FindOtherHost
   traffic: Traffic
+  /** The version of the program. */
+  version: string
   /** The memory for request bodies. */
   bodies: BodyAllowance
   /** The memory for answers. */
@@ -88,6 +90,12 @@ export type Exchange = RoutedRequest & {
   owner: WorkOwner | undefined
 }
 
+/**
+ * Answers to sessions have the version of the server in this header: a page that an older version has sent
+ * sees by it that it is out of date.
+ */
+export const VERSION_HEADER = 'x-pillarbox-version'
+
 /** The path whose requests accept emails. */
 const SEND_PATH = '/v1/send'
 
@@ -99,7 +107,7 @@ const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/
  */
 function requestIdOf(incoming: IncomingMessage): string {
   const given = incoming.headers['x-request-id']
-  return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID()
+  return typeof given === 'string' && REQUEST_ID.test(given) ? given : newRequestId()
 }
 
 /** Returns the state of an exchange at its start. */

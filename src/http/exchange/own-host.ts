@@ -24,7 +24,7 @@ export type FindOtherHost = (
 ) => string | undefined
 
 /** Routes for anyone whose operations read or set cookies. */
-const COOKIE_PATHS = /^\/(?:app|auth|invitations|oauth|reset-password|verify-email)(?:\/|$)/
+const COOKIE_PATHS = /^\/(?:app|auth|invitations|oauth|reset-password|setup|verify-email)(?:\/|$)/
 const ABSOLUTE_FORM = /^https?:\/\/([^/?#]*)/i
 const MAX_SHOWN = 100
 

@@ -6,6 +6,9 @@
 import type { IncomingMessage } from 'node:http'
 import { AppError } from '../../base/errors.ts'
 
+/** Routes for anyone that begin or end sessions, or make users. A page of another site may call none of them. */
+const ACCOUNT_PATHS = /^\/(?:auth\/|setup$)/
+
 const OWN_SITES = ['same-origin', 'none']
 
 /** @throws AppError FORBIDDEN */
@@ -18,6 +21,11 @@ export function refuseCrossSite(incoming: IncomingMessage, baseUrl: string): voi
   const { origin } = headers
   if (origin === undefined) return
   if (origin !== new URL(baseUrl).origin && !isOwnHost(origin, headers.host)) throw crossSite()
+}
+
+/** Whether only pages of this server and programs may call the route, also without a session. */
+export function isForOwnPages({ method, path }: { method: string; path: string }): boolean {
+  return method !== 'GET' && ACCOUNT_PATHS.test(path)
 }
 
 /** Whether a browser says that a page of another site asks, for example by a link. */

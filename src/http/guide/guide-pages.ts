@@ -14,7 +14,10 @@ export type GuideList = readonly { title: string; pages: readonly GuideLink[] }[
 type GuideTask = { title: string; names: readonly string[] }
 
 export const GUIDE_TASKS: readonly GuideTask[] = [
-  { title: 'Send', names: ['templates', 'submission', 'feedback', 'requests', 'compatibility'] },
+  {
+    title: 'Send',
+    names: ['templates', 'submission', 'feedback', 'reasons', 'requests', 'compatibility'],
+  },
   { title: 'People', names: ['contacts', 'conditions', 'events-and-segments', 'privacy'] },
   {
     title: 'Campaigns and workflows',

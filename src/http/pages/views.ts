@@ -211,13 +211,13 @@ minlength="${minLength}" maxlength="${maxLength}" aria-describedby="rule"${state
 }
 
 /**
- * The page after a password was changed. The page asks the user to log in; a link leads to the page
- * that says how.
+ * The page after a password was changed. The page asks the user to log in; a link leads
+ * there.
  */
 export function changedView(language: Language): HtmlPage {
-  const logIn = textsOf(language).app.login.title
-  const shown = doneView(language, textsOf(language).account.changed)
-  const link = html`<p><a class="button" href="../app/login">${logIn}</a></p>\n`
+  const { changed } = textsOf(language).account
+  const shown = doneView(language, changed)
+  const link = html`<p><a class="button" href="../app/login">${changed.button}</a></p>\n`
   return { ...shown, content: html`${shown.content}${link}` }
 }
 

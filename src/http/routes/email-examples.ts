@@ -1,5 +1,6 @@
 /** Examples of sending an email and of reading it. */
 import { emailExample as email, emailSummaryExample as summary } from '../../records/email.ts'
+import { reasonOf } from '../../records/reason.ts'
 import type { OperationExample } from '../route-docs.ts'
 
 const params = { id: email.id }
@@ -9,6 +10,7 @@ const cancelled = {
   state: 'failed',
   error: 'cancelled',
   reason: 'It was cancelled at …',
+  ...reasonOf('cancelled', { at: '2026-11-22T09:30:00.000Z', obstacle: null, cutOff: null }),
   nextAttemptAt: null,
   events: [
     {
@@ -75,7 +77,7 @@ export const list = (): OperationExample => ({
   query: { search: 'ann@', limit: '20' },
   status: 200,
   response: {
-    data: [{ ...summary, reason: email.reason }],
+    data: [{ ...summary, reason: email.reason, ...reasonOf('due', {}) }],
     cursor: null,
     hasMore: false,
     total: 1,

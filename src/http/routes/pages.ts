@@ -33,6 +33,8 @@ import { type Call, openOperation } from '../route.ts'
 
 const ownForm = z.object({
   wish: z.enum(['subscribe', 'unsubscribe']).optional().catch(undefined),
+  // Mail programs send it with one click (RFC 8058).
+  'List-Unsubscribe': z.string().optional().catch(undefined),
 })
 
 type Deps = { core: Pick<Core, 'store' | 'config' | 'keyring' | 'doctor' | 'now'>; layout: Layout }

@@ -84,6 +84,12 @@ export const accountTokens = sqliteTable('account_tokens', {
   usedAt: integer('used_at'),
 })
 
+/** The link by which the first user is made in a browser: one row at most. */
+export const setupLinks = sqliteTable('setup_links', {
+  digest: text('digest').primaryKey(),
+  expiresAt: integer('expires_at').notNull(),
+})
+
 export const projects = sqliteTable('projects', {
   id: text('id').primaryKey(),
   name: text('name').notNull(),

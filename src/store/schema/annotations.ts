@@ -17,6 +17,7 @@ export const MODULES: Record<string, { doc: string; tables: string[] }> = {
       'identities',
       'sessions',
       'account_tokens',
+      'setup_links',
       'projects',
       'memberships',
       'invitations',

@@ -15,6 +15,7 @@ export const DOCS: Record<string, string> = {
   'sessions.issued_at': 'When the cookie was last issued.',
   'sessions.last_used_at': 'When the session was last used, to the minute.',
   account_tokens: 'Single-use tokens of mailed links. Used ones stay until they expire.',
+  setup_links: 'The link by which the first user is made in a browser: one row at most.',
   'projects.is_disabled':
     'Also true during a reset of the project, which sets no reason, and once the project is deleted: then the reason is null.',
   'projects.reset_since': 'Set while the project is being reset.',

@@ -7,12 +7,14 @@ import { describeInstance } from '../../../src/features/tenancy/public-config.ts
 
 type Listen = Config['submission']['listen']
 
-function describe(settings: Record<string, string>, listen: Listen = []) {
+const closed = { isSetupOpen: false, version: null }
+
+function describe(settings: Record<string, string>, listen: Listen = [], shown = closed) {
   const env = Object.fromEntries(
     Object.entries(settings).map(([name, value]) => [`PILLARBOX_${name}`, value]),
   )
   const config = loadConfig({ cwd: '/tmp', systemFile: path.join('/tmp', 'none'), env })
-  return describeInstance({ ...config, submission: { listen, tls: null } })
+  return describeInstance({ ...config, submission: { listen, tls: null } }, shown)
 }
 
 test('a sandbox has nothing to log in with but passwords, and takes sign-ups', () => {
@@ -34,6 +36,7 @@ test('a sandbox has nothing to log in with but passwords, and takes sign-ups', (
       sponsor: { enabled: false },
     },
     aws: { sesRegion: null, mailFromSubdomain: 'bounce' },
+    setup: { needed: false },
   })
 })
 

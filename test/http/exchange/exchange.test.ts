@@ -198,6 +198,7 @@ before(async () => {
     proxies: createAddressList([]),
     monitors: createAddressList([]),
     findOtherHost: () => undefined,
+    version: '0.0.0',
     limiters: { keys: window, sessions: window },
     traffic: createTraffic(),
     bodies: {

@@ -46,6 +46,7 @@ const SHORT: Readonly<Record<string, string>> = {
   'POST /domains': 'the records of one domain',
   'GET /health': 'the reasons of one server',
   'GET /health/checks': 'the checks of one server',
+  'GET /projects/:id/receivers': 'twenty receivers',
   'GET /projects/:id/security': 'the thresholds',
   'GET /users/@me/projects/:id/security': 'the thresholds',
   'GET /users/@me/projects/:id/billing-consumption': 'the categories of use',
@@ -60,6 +61,7 @@ const SHORT: Readonly<Record<string, string>> = {
   'POST /v1/send': 'the emails of one request',
   'POST /v1/track': 'twenty warnings',
   'POST /events/track': 'twenty warnings',
+  'GET /search': 'twenty results',
   'POST /v1/verify': 'the reasons for one address',
   'POST /users/@me/totp/confirm': 'ten codes',
 }

@@ -22,6 +22,7 @@ export async function serveRoutes(
     findOtherHost: () => undefined,
     limiters: { keys: window, sessions: window },
     traffic: createTraffic(),
+    version: '0.0.0',
     bodies: createBodyAllowance({ totalBytes: 1e8, addressBytes: 1e8, keyBytes: 1e8 }),
     answers,
     compressor: createCompressor(),

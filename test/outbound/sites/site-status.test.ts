@@ -39,6 +39,10 @@ test('a site that accepts mail is shown with its connections and no restriction'
     blockedUntil: null,
     cause: null,
   })
+  assert.deepEqual(outbound.siteStatus('host.test'), status())
+  const unknown = outbound.siteStatus('never-heard-of.test')
+  assert.deepEqual([unknown.restrictedSince, unknown.blockedUntil], [null, null])
+  assert.equal(outbound.sites().length, 1)
   assert.equal(outbound.liftSite('host.test'), false)
   assert.equal(outbound.liftSite('never-heard-of.test'), false)
 })

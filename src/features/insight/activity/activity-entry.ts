@@ -4,10 +4,13 @@
  */
 import { formatInstant } from '../../../base/clock.ts'
 import type { ActivityRecord } from '../../../records/activity.ts'
+import { NO_REASON } from '../../../records/reason.ts'
 import { UNLISTED_EVENTS } from '../../../records/words.ts'
 import type { EventRow } from '../../../store/schema/events.ts'
 import { storedEventName } from '../../ground/conditions/field.ts'
 import { emailEventData } from '../../ground/events/email-data.ts'
+import { reasonOfFailure } from '../../mail/messages/explain/failures.ts'
+import { reasonOfExit } from '../../outreach/workflows/reasons.ts'
 import type { ShownEmail } from './show-emails.ts'
 
 export type FeedEvent = Pick<
@@ -118,7 +121,10 @@ function emailActivityId({ id, name, data }: FeedEvent, emailId: string, type: s
  */
 function eventMetadata({ name, data }: FeedEvent, type: string): Record<string, unknown> {
   if (type.startsWith('campaign.')) return { ...data }
-  if (type.startsWith('workflow.')) return { status: 'RUNNING', exitReason: null, ...data }
+  if (type.startsWith('workflow.')) {
+    const execution = { status: 'RUNNING', exitReason: null, ...data }
+    return { ...execution, ...(reasonOfExit(execution) ?? NO_REASON) }
+  }
   return { eventName: name, eventData: data }
 }
 
@@ -141,10 +147,19 @@ function emailMetadata(event: FeedEvent, email: ShownEmail): Record<string, unkn
     campaignName: email.campaignName,
     workflowName: email.workflowName,
     status: email.status,
-    reason: event.name === 'email.failed' ? event.data?.reason : email.reason,
+    ...ownReason(event, email),
     ...(isFailure ? { error: email.error } : {}),
     ...(email.templateFaults === null ? {} : { templateFaults: email.templateFaults }),
   }
+}
+
+/** The reason of a failure is one of its words; its code has the values of this failure. */
+function ownReason({ name, data, createdAt: at }: FeedEvent, email: ShownEmail) {
+  const { reason, reasonCode, reasonData } = email
+  if (name !== 'email.failed') return { reason, reasonCode, reasonData }
+  const error = typeof data?.error === 'string' ? data.error : null
+  const unknown = { attempts: null, obstacle: null, cutOff: null }
+  return { reason: data?.reason, ...reasonOfFailure({ error, at, ...unknown }) }
 }
 
 function activityTypeOf(eventName: string): string {

@@ -18,7 +18,7 @@ import {
   explainEmails,
   findLiveStateForProject,
 } from '../../mail/messages/explain/explain-emails.ts'
-import { EXPLAINED_COLUMNS } from '../../mail/messages/explain/facts.ts'
+import { EXPLAINED_COLUMNS, type Explanation } from '../../mail/messages/explain/facts.ts'
 import { findWorkflowOrigins } from '../../mail/messages/explain/workflow-origin.ts'
 import type { Throttle } from '../../mail/messages/queue/throttle.ts'
 
@@ -40,19 +40,17 @@ export type FeedDeps = Pick<Base, 'store' | 'config' | 'keyring' | 'outbound' | 
 /**
  * `subject`: the subject that the recipient received. `body`: the HTML or, without HTML, the text.
  * `text`: the plain text of received mail. `body` and `text` are null once retention has cleared
- * them, and undefined in a summary. `reason` explains the state of the email.
+ * them, and undefined in a summary.
  */
 export type ShownEmail = EventEmail &
+  Omit<Explanation, 'command'> &
   Pick<Email, 'replyTo' | 'toName' | 'error' | 'state' | 'status' | 'templateFaults'> & {
     body: string | null | undefined
     text: string | null | undefined
-    reason: string
     /** The name of the campaign; null for other mail, and once the campaign is deleted. */
     campaignName: string | null
     /** The name of the workflow; null for other mail, and once the workflow is deleted. */
     workflowName: string | null
-    /** The time of the next attempt, epoch ms; null if none is planned. */
-    nextAttemptAt: number | null
   }
 
 type EmailText = { subject: string; body: string | null; text: string | null }
@@ -115,11 +113,13 @@ export async function loadShownEmails(
       const email = byId.get(row.id)
       if (email === undefined) return []
       const text = texts.get(row.id) ?? { subject: email.subject, ...noBodies }
-      const { reason = '', nextAttemptAt = null } = explained.get(row.id) ?? {}
+      const why = explained.get(row.id)
+      if (why === undefined) return []
+      const { command, ...explanation } = why
       const campaignName = names.get(email.campaignId ?? '') ?? null
       const workflowName = origins.get(row.id)?.name ?? null
       const named = { campaignName, workflowName }
-      return [[row.id, { ...email, ...row, ...text, reason, nextAttemptAt, ...named }]]
+      return [[row.id, { ...email, ...row, ...text, ...explanation, ...named }]]
     }),
   )
   return { shown, unread }

@@ -60,7 +60,8 @@ type BegunSearch = { upTo: number | null }
 
 /** The maximum number of contacts of a search; with more, all emails are searched. */
 const MAX_CONTACTS = 100
-const LAST_CHARACTER = '\u{10ffff}'
+/** Texts that begin with a prefix are below the prefix with this character behind it. */
+export const LAST_CHARACTER = '\u{10ffff}'
 
 const findById = statement<{ id: string }>(
   () => sql`select id from emails

@@ -209,9 +209,10 @@ async function loadSummaries(
   const origins = await findWorkflowOrigins(store.read, rows)
   return ids.map((id) => {
     const row = byId.get(id)
-    if (row === undefined) return undefined
-    const { reason = '' } = explained.get(id) ?? {}
-    return { ...toSummary(row, origins.get(id)), reason }
+    const why = explained.get(id)
+    if (row === undefined || why === undefined) return undefined
+    const { reason, reasonCode, reasonData } = why
+    return { ...toSummary(row, origins.get(id)), reason, reasonCode, reasonData }
   })
 }
 

@@ -98,6 +98,8 @@ export async function showEmail(deps: FeedDeps, { projectId, id }: EmailKey) {
     headers: email.headers,
     ...(await describeContent(deps, email.contentId)),
     reason: shown.reason,
+    reasonCode: shown.reasonCode,
+    reasonData: shown.reasonData,
     nextAttemptAt: formatOptionalInstant(shown.nextAttemptAt),
     giveUpAt: formatInstant(email.giveUpAt),
     heldAt: formatOptionalInstant(email.heldAt),

@@ -18,7 +18,6 @@ import type { Callers } from '../../../features/tenancy/accounts/callers/caller.
 
 const OPEN: readonly string[] = [
   ...['/openapi.json', '/docs', '/docs/guide', '/docs/guide/:page', '/docs/:file'],
-  ...['/app', '/app/login'],
 ]
 const SECRET: readonly string[] = [
   ...['/webhooks/signing-secret', '/webhooks/endpoints'],

@@ -148,7 +148,7 @@ export const exportCsv = ({ core }: RouteDeps) => {
     ...shared,
     summary: 'Export the recipients of a campaign as CSV',
     description:
-      'The columns are the fields of the list, then `openedAt`, `clickedAt` and `clicks`. Text that a spreadsheet program would run as a ' +
+      'The columns are the fields of the list up to `reason`, then `openedAt`, `clickedAt` and `clicks`. Text that a spreadsheet program would run as a ' +
       'formula is prefixed with an apostrophe. A project can have 2 such exports open at a time ' +
       'and the server 8; further ones are refused with 429.',
     query: exportQuery,

@@ -12,7 +12,7 @@ import { findInvitationView } from '../../../features/tenancy/accounts/invitatio
 import { loginCookies } from '../../exchange/cookies.ts'
 import { refuseCrossSite } from '../../exchange/same-origin.ts'
 import { clientOf, findSessionUser } from '../../exchange/session.ts'
-import { goneInvitationView, invitationView } from '../../pages/app-views.ts'
+import { goneInvitationView, invitationView } from '../../pages/invitation-view.ts'
 import { NO_SUCH_PAGE } from '../../pages/layout.ts'
 import { readerLanguage } from '../../pages/reader-language.ts'
 import { errorView } from '../../pages/views.ts'
@@ -76,8 +76,7 @@ async function showPage(
   const user = await findSessionUser(core, incoming)
   const shown = await findInvitationView(core, params.token ?? '', user)
   if (shown === undefined) throw noSuchPage()
-  const call = { baseUrl: core.config.baseUrl, token: params.token ?? '' }
-  return layout(invitationView(shown, { language: languageOf(incoming), isWrongPassword, ...call }))
+  return layout(invitationView(shown, { language: languageOf(incoming), isWrongPassword }))
 }
 
 async function acceptByForm(

@@ -1,6 +1,7 @@
 /** Examples of the operations on executions of a workflow: a trigger, then a delay. */
 import { conditionExample as proPlan } from '../../../records/condition.ts'
 import { contactExample as contact } from '../../../records/contact.ts'
+import { NO_REASON, reasonOf } from '../../../records/reason.ts'
 import type { OperationExample } from '../../route-docs.ts'
 
 const params = { id: '0199a7c0-0000-7000-8000-0000000000b1' }
@@ -18,6 +19,7 @@ const execution = {
   status: 'RUNNING',
   currentStepId: trigger.id,
   exitReason: null,
+  ...NO_REASON,
   context: { plan: 'pro' },
   sourceEventId: null,
   startedAt,
@@ -45,6 +47,7 @@ const stepExecution = {
   input: null,
   output: { triggered: true },
   error: null,
+  ...NO_REASON,
   startedAt,
   completedAt: startedAt,
   createdAt: startedAt,
@@ -121,7 +124,12 @@ export const cancel = (): OperationExample => ({
   status: 200,
   response: {
     ...execution,
-    ...{ status: 'CANCELLED', exitReason: 'cancelled by user', completedAt: endedAt },
+    ...{
+      status: 'CANCELLED',
+      exitReason: 'cancelled by user',
+      ...reasonOf('cancelled_by_user', {}),
+      completedAt: endedAt,
+    },
     ...{ currentStepId: null, currentStep: null },
   },
 })

@@ -297,6 +297,13 @@ test('events of emails show the base data of the email and their own data', asyn
     workflowName: null,
     status: 'DELIVERED',
     reason: 'It was delivered at 2026-11-21 12:00:00Z: mx.dest.test accepted it with 250 2.0.0 Ok.',
+    reasonCode: 'delivered',
+    reasonData: {
+      at: '2026-11-21T12:00:00.000Z',
+      host: 'mx.dest.test',
+      reply: { code: 250, enhancedCode: '2.0.0', text: 'Ok' },
+      complainedAt: null,
+    },
     opens: 1,
     isFirstOpen: true,
     ...first,
@@ -496,4 +503,16 @@ test('the shown body has no tracking, so viewing it is not an open', async (t) =
   const body = data[0]?.metadata.body as string
   assert.match(body, /href="https:\/\/shop\.test\/"/)
   assert.doesNotMatch(body, /\/t\/[oc]\//)
+})
+
+test('a failure has the code of its own reason, also once the email was tried again', async (t) => {
+  const sender = await openFeed(t)
+  const id = await send(sender, 'delivered')
+  const data = { error: 'the contact has unsubscribed', reason: 'refused' }
+  await addEvent(sender, id, { name: 'email.failed', data })
+  const query = { limit: 50, types: ['email.failed'] }
+  const { data: found } = await listActivity(sender.core, sender.project.id, query)
+  const { reason, reasonCode, reasonData } = Object(found[0]?.metadata)
+  assert.deepEqual([reason, reasonCode], ['refused', 'refused'])
+  assert.deepEqual(reasonData, { refusal: 'unsubscribed', obstacle: null, cutOff: null })
 })

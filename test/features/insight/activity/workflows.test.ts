@@ -81,8 +81,14 @@ test('starts and ends of executions have types and ids of their own', async (t) 
       ['e1_started', 'workflow.started', 'RUNNING'],
     ],
   )
-  assert.deepEqual(shown[0]?.metadata, { ...data, status: 'EXITED', exitReason: 'done' })
-  assert.deepEqual(shown[2]?.metadata, { ...data, status: 'RUNNING', exitReason: null })
+  assert.deepEqual(shown[0]?.metadata, {
+    ...{ ...data, status: 'EXITED', exitReason: 'done' },
+    ...{ reasonCode: 'exit_step', reasonData: { text: 'done' } },
+  })
+  assert.deepEqual(shown[2]?.metadata, {
+    ...{ ...data, status: 'RUNNING', exitReason: null },
+    ...{ reasonCode: null, reasonData: null },
+  })
   assert.equal(shown[0]?.contactEmail, 'ada@dest.test')
   const only = await listActivity(core, projectId, {
     ...{ limit: 50, types: ['workflow.started'], isSummary: true },

@@ -290,9 +290,17 @@ test('each email of a list says why it has not arrived, in the words of the emai
   await add({ to: 'a@dest.test', change: { ...bounced, error } }, { to: 'b@dest.test' })
   await add({ to: 'c@dest.test', change: { ...failed, error: 'cancelled' } })
   const { data } = await list()
-  for (const { id, reason } of data) {
-    assert.equal(reason, (await showEmail(core, { projectId: project.id, id })).reason)
+  for (const { id, reason, reasonCode, reasonData } of data) {
+    const shown = await showEmail(core, { projectId: project.id, id })
+    assert.deepEqual(
+      { reason, reasonCode, reasonData },
+      { reason: shown.reason, reasonCode: shown.reasonCode, reasonData: shown.reasonData },
+    )
   }
+  assert.deepEqual(
+    data.map(({ reasonCode }) => reasonCode),
+    ['cancelled', 'due', 'bounced'],
+  )
   assert.match(String(data[0]?.reason), /^It was cancelled at /)
   assert.match(String(data[2]?.reason), /550 5.1.1 No such user/)
 })

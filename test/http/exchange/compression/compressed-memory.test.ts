@@ -37,7 +37,7 @@ const operation = (handle: Parameters<typeof openOperation>[0]['handle']) =>
 /** Paths whose answers are compressed. */
 const routes: Route[] = [
   openRoute(
-    { method: 'GET', path: '/app' },
+    { method: 'GET', path: '/openapi.json' },
     operation(() => json(200, answers.load().bytes)),
   ),
   openRoute(
@@ -68,7 +68,7 @@ async function ask(path: string, accepted: string) {
 
 it('S29: counts beside the answer', async () => {
   const bytesFor = async (accepted: string) => {
-    const answer = await ask('/app', accepted)
+    const answer = await ask('/openapi.json', accepted)
     return Number(Buffer.concat(await answer.toArray()).toString())
   }
   assert.equal(await bytesFor('identity'), BYTES)

@@ -69,8 +69,8 @@ for (const name of ['oidc', 'google'] as const) {
       )
       assert.equal(sessions.length, 1)
       assert.deepEqual([...browser.jar.keys()], ['__Host-pillarbox_session'])
-      const home = await browser.get('/app')
-      assert.ok(home.text.includes('ann@people.test'))
+      const self = await browser.get('/users/@me')
+      assert.equal(JSON.parse(self.text).email, 'ann@people.test')
 
       const other = server.browser()
       provider.users.set('ann', { email: 'moved@people.test', email_verified: true })

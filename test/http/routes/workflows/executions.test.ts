@@ -50,6 +50,7 @@ test('a start answers with the record of the execution', async () => {
   assert.deepEqual(body, {
     ...{ id, workflowId: workflow.id, contactId, status: 'RUNNING' },
     ...{ currentStepId: workflow.steps.TRIGGER, exitReason: null },
+    ...{ reasonCode: null, reasonData: null },
     ...{ context: { plan: { name: 'pro' } }, sourceEventId: null },
     ...{ startedAt, completedAt: null, createdAt: startedAt, updatedAt: startedAt },
     contact: { id: contactId, email: `p${used}@people.test` },
@@ -104,6 +105,7 @@ describe('a start is refused', () => {
     }
     const { body } = await call('get', `/workflows/${workflow.id}/executions?status=CANCELLED`)
     assert.deepEqual([body.total, body.executions[0].exitReason], [1, 'too many starts'])
+    assert.equal(body.executions[0].reasonCode, 'too_many_starts')
   })
 
   const wrong: [string, unknown, string][] = [

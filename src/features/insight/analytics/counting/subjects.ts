@@ -6,7 +6,7 @@
  * is durable. A reset erases the subjects of the project, so numbers are remembered only until the
  * next reset.
  */
-import { providerOfDomain, providerOfHost } from '../../../../formats/address/mailbox-providers.ts'
+import { providerOf, providerOfDomain } from '../../../../formats/address/mailbox-providers.ts'
 import { listOf } from '../../../../store/dialect.ts'
 import { and, isNull, sql } from '../../../../store/drizzle.ts'
 import { type Project, projects } from '../../../../store/schema/accounts.ts'
@@ -163,12 +163,10 @@ export async function createProviderNaming(
     unknown.map(({ event }) => event),
   )
   return ({ emailId, recipientDomain, deliveredAt }) => {
-    const ofDomain = providerOfDomain(recipientDomain ?? '')
-    if (ofDomain !== undefined) return ofDomain
     // The host is that of the smarthost, unless the email was delivered before the server used a
     // smarthost.
-    if (isRelay && deliveredAt === null) return providerOfHost(null)
-    return providerOfHost(hosts.get(emailId ?? ''))
+    const host = isRelay && deliveredAt === null ? null : hosts.get(emailId ?? '')
+    return providerOf(recipientDomain ?? '', host)
   }
 }
 

@@ -1,8 +1,8 @@
 /**
- * Explains the state of an email in a sentence: its reason to wait, the step of its attempt, or its
- * outcome. Pure: the caller collects the facts (`explain-emails.ts`).
+ * Explains the state of an email: its reason to wait, the step of its attempt, or its outcome, as a code with values and
+ * in a sentence (`sentences.ts`). Pure: the caller collects the facts (`explain-emails.ts`).
  *
- * For waiting mail, the sentence names the first of these reasons:
+ * For waiting mail, the first of these reasons is given:
  *
  * | reason                                        | until                                    |
  * |-----------------------------------------------|------------------------------------------|
@@ -18,22 +18,26 @@
  * | a site, server or project at its limit        | there is capacity                        |
  * | nothing                                       | it is due now                            |
  *
- * The sentence quotes replies of remote servers as they are stored, on one line and shortened; the
- * caller escapes them for its medium.
+ * Replies of remote servers are quoted as they are stored, on one line and shortened; the caller escapes them for its
+ * medium.
  */
 
-import { formatSecond } from '../../../../base/clock.ts'
+import { formatInstant, formatOptionalInstant } from '../../../../base/clock.ts'
 import { operand } from '../../../../config/shell-word.ts'
+import { reasonOf } from '../../../../records/reason.ts'
 import { explainHeld, explainPaused, explainSending, explainWaiting } from './explain-waiting.ts'
-import type { EmailFacts, Explanation } from './facts.ts'
-import { describeReplyOrError, isInterrupted, quote } from './phrases.ts'
-
-type Sentence = Omit<Explanation, 'nextAttemptAt'>
-
-/** The stored errors of this version, and of earlier versions (`answer was`). */
-const GIVEN_UP = /^given up[;:] (?:the last (?:attempt ended with|answer was): )?/
+import type { EmailFacts, Explanation, Finding, Outline } from './facts.ts'
+import { reasonOfFailure } from './failures.ts'
+import { isInterrupted, toReply } from './last-attempt.ts'
+import { shortened } from './quote.ts'
+import { sentenceOf } from './sentences.ts'
 
 export function explainEmail(facts: EmailFacts): Explanation {
+  const { said, command, nextAttemptAt } = findReason(facts)
+  return { reason: sentenceOf(said), ...said, command, nextAttemptAt }
+}
+
+function findReason(facts: EmailFacts): Finding {
   switch (facts.email.state) {
     case 'queued':
     case 'deferred':
@@ -49,110 +53,88 @@ export function explainEmail(facts: EmailFacts): Explanation {
   }
 }
 
-/** Explains the outcome of an email in a sentence. */
-function explainEnd(facts: EmailFacts): Sentence {
+/** Explains the outcome of an email. */
+function explainEnd(facts: EmailFacts): Outline {
   const { email } = facts
   switch (email.state) {
     case 'delivered':
     case 'relayed':
-      return { reason: describeArrival(facts), command: null }
+      return { said: explainArrival(facts), command: null }
     case 'bounced':
       return explainBounce(facts)
     case 'suppressed':
-      return withLastAttempt(facts, explainSuppressed(facts))
+      return explainSuppressed(facts)
     case 'failed':
-      return withLastAttempt(facts, explainFailure(facts))
-    default:
-      return { reason: `It was received at ${formatSecond(email.updatedAt)}.`, command: null }
+      return explainFailure(facts)
+    default: {
+      const at = formatInstant(email.updatedAt)
+      return { said: reasonOf('received', { at }), command: null }
+    }
   }
 }
 
-/** Mail whose last attempt was cut off before the reply, and which was not sent again, may have arrived. */
-function withLastAttempt({ last }: EmailFacts, { reason, command }: Sentence): Sentence {
-  if (last?.isMaybeDelivered !== true) return { reason, command }
-  const cut = isInterrupted(last) ? 'was interrupted' : 'ended before the reply'
-  const lead = `The attempt of ${formatSecond(last.at)} ${cut}, so the message may have arrived.`
-  return { reason: `${lead} ${reason}`, command }
+/** An attempt that was cut off before the reply: mail that was not sent again after it may have arrived. */
+function cutOffOf({ last }: EmailFacts) {
+  if (last?.isMaybeDelivered !== true) return null
+  return { at: formatInstant(last.at), interrupted: isInterrupted(last) }
 }
 
 /** The reply of the receiver that accepted the email, and a later complaint. */
-function describeArrival({ email, last }: EmailFacts): string {
-  const said = last?.replyCode == null ? '' : `: ${describeReplyOrError(last)}`
-  const host = last?.host ?? 'the receiving server'
-  const complaint =
-    email.complainedAt === null
-      ? ''
-      : ` Its recipient complained about it at ${formatSecond(email.complainedAt)}.`
-  const sentAt = formatSecond(email.sentAt ?? email.updatedAt)
+function explainArrival({ email, last }: EmailFacts): Outline['said'] {
+  const shared = {
+    host: last?.host ?? null,
+    complainedAt: formatOptionalInstant(email.complainedAt),
+  }
+  const reply = last === null || last.replyCode === null ? null : toReply(last)
   if (email.state === 'relayed') {
-    return `It was relayed to ${host} at ${sentAt}${said}; whether it was delivered is not known.${complaint}`
+    const at = formatInstant(email.sentAt ?? email.updatedAt)
+    return reasonOf('relayed', { at, reply, ...shared })
   }
-  const at = formatSecond(email.deliveredAt ?? email.updatedAt)
-  if (last?.result === 'relayed') {
-    return `It was relayed to ${host}, which reported its delivery at ${at}.${complaint}`
-  }
-  return `It was delivered at ${at}: ${host} accepted it${said === '' ? '' : ` with ${said.slice(2)}`}.${complaint}`
+  const at = formatInstant(email.deliveredAt ?? email.updatedAt)
+  if (last?.result === 'relayed') return reasonOf('relayed_delivered', { at, ...shared })
+  return reasonOf('delivered', { at, reply, ...shared })
 }
 
-function explainBounce(facts: EmailFacts): Sentence {
-  const { suppression } = facts
-  const refusal = describeRefusal(facts)
-  if (suppression === null) return { reason: refusal, command: null }
-  const since = formatSecond(suppression.createdAt)
-  return {
-    reason: `${refusal} The address has been on the suppression list since ${since}.`,
-    command: removal(facts),
+function explainBounce(facts: EmailFacts): Outline {
+  const { email, last, suppression } = facts
+  const error = last === null ? email.error : last.error
+  const shared = {
+    at: formatInstant(email.bouncedAt ?? email.updatedAt),
+    host: last?.host ?? null,
+    class: last?.class ?? null,
+    reply: last && toReply(last),
+    error: error === null ? null : shortened(error),
+    suppressedSince: formatOptionalInstant(suppression?.createdAt ?? null),
   }
+  const said = last?.result.startsWith('reported-')
+    ? reasonOf('bounce_reported', { ...shared, recipient: last.finalRecipient })
+    : reasonOf('bounced', shared)
+  return { said, command: suppression === null ? null : removal(facts) }
 }
 
-function describeRefusal({ email, last }: EmailFacts): string {
-  const at = formatSecond(email.bouncedAt ?? email.updatedAt)
-  const said = last === null ? quote(email.error ?? 'no reply') : describeReplyOrError(last)
-  if (last?.result.startsWith('reported-')) {
-    const { finalRecipient, host } = last
-    const recipient = finalRecipient === null ? '' : ` for ${finalRecipient}`
-    const reporter = host === null ? '' : ` by ${host}`
-    return `It bounced at ${at}, as reported${reporter}${recipient}: ${said}.`
-  }
-  if (last === null || last.host === null) return `It was refused at ${at}: ${said}.`
-  return `It was refused by ${last.host} at ${at}: ${said}.`
-}
-
-function explainSuppressed(facts: EmailFacts): Sentence {
+function explainSuppressed(facts: EmailFacts): Outline {
   const { email, suppression } = facts
+  const shared = { recipient: email.recipient, cutOff: cutOffOf(facts) }
   if (suppression === null) {
-    const when = formatSecond(email.updatedAt)
-    return {
-      reason: `It was not sent: ${email.recipient} was on the suppression list at ${when}, but is no longer. To reach the address, send the email again.`,
-      command: null,
-    }
+    const at = formatInstant(email.updatedAt)
+    return { said: reasonOf('suppression_lifted', { ...shared, at }), command: null }
   }
-  const { reason, source, createdAt } = suppression
-  return {
-    reason: `It was not sent: ${email.recipient} has been on the suppression list since ${formatSecond(createdAt)} (${reason}: ${quote(source)}). To reach the address, remove it from the list and send the email again.`,
-    command: removal(facts),
-  }
+  const said = reasonOf('suppressed', {
+    ...shared,
+    since: formatInstant(suppression.createdAt),
+    suppression: suppression.reason,
+    source: shortened(suppression.source),
+  })
+  return { said, command: removal(facts) }
 }
 
 function removal({ email }: EmailFacts): string[] {
   return ['suppressions', 'remove', '--project', email.projectId, ...operand(email.recipient)]
 }
 
-function explainFailure(facts: EmailFacts): Sentence {
+function explainFailure(facts: EmailFacts): Outline {
   const { email, obstacle } = facts
-  const reason = describeFailed(facts)
-  if (obstacle === null) return { reason, command: ['queue', 'retry', email.id] }
-  const isSaid = obstacle === email.error
-  return { reason: isSaid ? reason : `${reason} It cannot be retried: ${obstacle}.`, command: null }
-}
-
-function describeFailed({ email }: EmailFacts): string {
-  const at = formatSecond(email.updatedAt)
-  const error = email.error ?? 'an internal error'
-  if (error === 'cancelled') return `It was cancelled at ${at}.`
-  if (!GIVEN_UP.test(error)) return `It was not sent: ${quote(error)}.`
-  const { attemptCount } = email
-  const tries = attemptCount === 1 ? '1 attempt' : `${attemptCount} attempts`
-  const last = quote(error.replace(GIVEN_UP, ''))
-  return `It was given up at ${at} after ${tries}: ${last}.`
+  const { error, updatedAt: at, attemptCount: attempts } = email
+  const said = reasonOfFailure({ error, at, attempts, obstacle, cutOff: cutOffOf(facts) })
+  return { said, command: obstacle === null ? ['queue', 'retry', email.id] : null }
 }

@@ -1,4 +1,6 @@
 /** The facts that explain an email, and the explanation. */
+import type { Reason } from '../../../../records/reason.ts'
+import type { EmailReasonCode } from '../../../../records/reason-codes.ts'
 import { type Attempt, type Email, emails, type Hold } from '../../../../store/schema/messages.ts'
 import type { Suppression } from '../../../../store/schema/suppressions.ts'
 import type { Retryable } from '../queue/retryable.ts'
@@ -63,7 +65,18 @@ export type EmailFacts = Retryable & {
   now: number
 }
 
-export type Explanation = {
+/** The reason of an email, before its sentence is made. */
+export type Outline = {
+  said: Reason<EmailReasonCode>
+  /** As in `Explanation`. */
+  command: readonly string[] | null
+}
+
+/** `nextAttemptAt`: as in `Explanation`. */
+export type Finding = Outline & { nextAttemptAt: number | null }
+
+export type Explanation = Reason<EmailReasonCode> & {
+  /** The sentence that `sentences.ts` makes of the code and its values. */
   reason: string
   /** The command line that changes the state, without the program's name; null if none does. */
   command: readonly string[] | null

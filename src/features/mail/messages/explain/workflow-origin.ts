@@ -10,7 +10,7 @@ import {
 } from '../../../../store/schema/workflows.ts'
 import { parameter, statement } from '../../../../store/statement.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
-import { quote } from './phrases.ts'
+import { quote } from './quote.ts'
 
 /**
  * The step is null when the row of the step's execution is gone; a step that was removed keeps its name.

@@ -232,11 +232,6 @@ function attemptEvents({ email, transition }: Settlement, at: number): NewEvent[
   return events
 }
 
-/** `cause`: the last reply, or the last error without a reply. */
-export function giveUpError(cause: string): string {
-  return `given up; the last attempt ended with: ${cause}`
-}
-
 export function failedEvent(
   email: EmailOfEvent,
   { error, reason, at }: { error: string | null; reason: FailureReason; at: number },

@@ -17,12 +17,12 @@ import type { Base } from '../../../ground/base.ts'
 import type { QueueNotifier } from '../queue/notifier.ts'
 import {
   type EmailTransition,
-  giveUpError,
   logOutcome,
   type Settlement,
   type ShelvedEmail,
   settleAttempts,
 } from './final-state.ts'
+import { giveUpError } from './given-up.ts'
 import { suppressOwnBounce } from './suppress-bounced.ts'
 import { type Fuse, insertKnownDomains, type KnownDomains } from './suppression-guards.ts'
 import { recordFaults } from './template-faults.ts'

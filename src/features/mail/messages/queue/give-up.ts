@@ -29,7 +29,7 @@ import { parameter, statement } from '../../../../store/statement.ts'
 import { type SweepPace, sweep } from '../../../../work/sweep.ts'
 import type { Base } from '../../../ground/base.ts'
 import { type Ending, endEmails, endingColumns } from '../outcome/end-emails.ts'
-import { giveUpError } from '../outcome/final-state.ts'
+import { giveUpError, untriedError } from '../outcome/given-up.ts'
 import { ANY_CLASS } from './any-class.ts'
 
 const MIN_OVERDUE_MS = 600_000
@@ -117,8 +117,6 @@ async function giveUpDomain(
 
 function toEnding({ error: cause, ...email }: RowOf<typeof listOverdue>, reason: string): Ending {
   const error =
-    email.attemptCount === 0 || cause === null
-      ? `given up, its destination could not be tried in time: ${reason}`
-      : giveUpError(cause)
+    email.attemptCount === 0 || cause === null ? untriedError(reason) : giveUpError(cause)
   return { email, end: { state: 'failed', error, reason: 'given_up' } }
 }

@@ -32,6 +32,8 @@ export type Lanes = {
   markServed(lanes: readonly QueueLane[]): void
   /** When a waiting lane is due next; undefined when none waits. */
   nextDueAt(): number | undefined
+  /** The lanes of a project, of all classes, in no order. */
+  ofProject(projectId: string): Iterable<QueueLane>
 }
 
 export type DueLane = { lane: QueueLane; hasBacklog: boolean }
@@ -149,6 +151,11 @@ export function createLanes(): Lanes {
       }
     },
     nextDueAt: () => waiting.next(isCurrent),
+    *ofProject(projectId) {
+      for (const projects of known.values()) {
+        for (const { lane } of projects.get(projectId)?.known.values() ?? []) yield lane
+      }
+    },
   }
 }
 

@@ -9,6 +9,7 @@ import type { Tx } from '../../../../store/write/transaction.ts'
 import type { Base } from '../../../ground/base.ts'
 import { countEmailAgain, type UsageDeps } from '../../../ground/usage/count.ts'
 import { emailNotFound } from '../explain/email-history.ts'
+import { REFUSAL_TEXTS } from '../explain/refusals.ts'
 import { endEmails } from '../outcome/end-emails.ts'
 import { uncountFailed } from '../outcome/uncount-failed.ts'
 import { giveUpAfterMs } from './give-up.ts'
@@ -60,7 +61,10 @@ async function retryEmail(
     })
   }
   if (facts.obstacle !== null) {
-    throw new AppError('CONFLICT', `Email ${id} cannot be retried: ${facts.obstacle}.`)
+    throw new AppError(
+      'CONFLICT',
+      `Email ${id} cannot be retried: ${REFUSAL_TEXTS[facts.obstacle]}.`,
+    )
   }
   const now = core.now()
   if (email.state === 'failed') {

@@ -22,7 +22,7 @@ import type { Deliverer } from '../delivery/deliverer.ts'
 import { claimFromLanes, LEASE_MS, planClaims } from './claim.ts'
 import { createGiveUp, type GiveUp } from './give-up.ts'
 import { releaseStray } from './holds.ts'
-import { createLanes, type DueLane, type Lanes } from './lanes.ts'
+import type { DueLane, Lanes } from './lanes.ts'
 import { correctDueTimes, recoverLeases, renewLeases } from './leases.ts'
 import type { QueueLane, QueueNotice, QueueNotifier } from './notifier.ts'
 import { deferWaiting } from './put-back.ts'
@@ -62,7 +62,7 @@ type Queue = {
 type QueueDeps = Pick<
   Base,
   'store' | 'config' | 'outbound' | 'directory' | 'counters' | 'now' | 'log'
-> & { throttle: Throttle; queueNotifier: QueueNotifier }
+> & { throttle: Throttle; queueNotifier: QueueNotifier; lanes: Lanes }
 
 type QueueLoopState = {
   core: QueueDeps
@@ -107,7 +107,7 @@ const listLanes = statement((db) =>
 type LanePosition = Omit<QueueLane, 'queueClass'> & { queueClass: number }
 
 export function startQueue(core: QueueDeps, delivery: Deliverer): Queue {
-  const lanes = createLanes()
+  const { lanes } = core
   const state: QueueLoopState = {
     core,
     delivery,

@@ -3,6 +3,7 @@
  * (`delivery/prepare.ts`), so a retry that is refused here would only fail once more.
  */
 import { parseAddress } from '../../../../formats/address/address.ts'
+import type { RefusalCode } from '../../../../records/reason-codes.ts'
 import { listOf } from '../../../../store/dialect.ts'
 import { and, eq, sql } from '../../../../store/drizzle.ts'
 import { isToOther } from '../../../../store/email-terms.ts'
@@ -12,20 +13,14 @@ import { domains } from '../../../../store/schema/domains.ts'
 import { contents, emails } from '../../../../store/schema/messages.ts'
 import { parameter, statement } from '../../../../store/statement.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
-import {
-  CONTENT_CLEARED,
-  isUnwanted,
-  NO_SENDER_DOMAIN,
-  PLATFORM_MAIL_NOT_KEPT,
-  UNSUBSCRIBED,
-} from '../delivery/prepare.ts'
-import { DISABLED, fateOf, holdEndOf } from '../disabled/mail-fate.ts'
+import { isUnwanted } from '../delivery/prepare.ts'
+import { fateOf, holdEndOf } from '../disabled/mail-fate.ts'
 import { isOlderThanFence } from '../fenced/waiting-rows.ts'
 import { recipientColumns } from './claim.ts'
 
 export type Retryable = {
-  /** Why the email cannot be tried again: `the contact has unsubscribed`; null if it can. */
-  obstacle: string | null
+  /** Why the email cannot be tried again; null if it can. */
+  obstacle: RefusalCode | null
   isCampaignPaused: boolean
   /**
    * `maxPerHour` of the email's campaign, if the email waits for its slot when it is paused and
@@ -167,11 +162,11 @@ async function findVerified(
 }
 
 /** A campaign that is being sent is paused until its sender domain is verified. */
-function findObstacle(facts: RetryFacts, isSenderVerified: boolean): string | null {
-  if (facts.isCleared) return facts.isPlatform ? PLATFORM_MAIL_NOT_KEPT : CONTENT_CLEARED
-  if (facts.isDisabled) return DISABLED
-  if (facts.campaignStatus === 'CANCELLED') return 'its campaign was cancelled'
-  if (facts.isSuppressed) return 'its address is on the suppression list'
-  if (isUnwanted(facts, facts.isToOther)) return UNSUBSCRIBED
-  return isSenderVerified || facts.campaignStatus === 'SENDING' ? null : NO_SENDER_DOMAIN
+function findObstacle(facts: RetryFacts, isSenderVerified: boolean): RefusalCode | null {
+  if (facts.isCleared) return facts.isPlatform ? 'platform_mail_not_kept' : 'content_cleared'
+  if (facts.isDisabled) return 'project_disabled'
+  if (facts.campaignStatus === 'CANCELLED') return 'campaign_cancelled'
+  if (facts.isSuppressed) return 'suppressed'
+  if (isUnwanted(facts, facts.isToOther)) return 'unsubscribed'
+  return isSenderVerified || facts.campaignStatus === 'SENDING' ? null : 'sender_unverified'
 }

@@ -8,6 +8,7 @@
 import { formatInstant, formatOptionalInstant } from '../../../../base/clock.ts'
 import { unknownCursor } from '../../../../base/errors.ts'
 import { sealCursor, unsealCursor } from '../../../../records/cursor.ts'
+import { NO_REASON, type Reason } from '../../../../records/reason.ts'
 import type { Statement } from '../../../../store/database.ts'
 import { indexedBy, type NamedIndex, rowNumber } from '../../../../store/dialect.ts'
 import { type SQL, sql } from '../../../../store/drizzle.ts'
@@ -24,6 +25,7 @@ import {
 } from '../../../ground/list-totals.ts'
 import { type Listing, pageListing } from '../../../ground/listing.ts'
 import { UNSUBSCRIBED } from '../../../mail/messages/delivery/prepare.ts'
+import { reasonOfRow } from '../../../mail/messages/explain/row-reason.ts'
 import { type CampaignKey, requireCampaign } from '../campaign.ts'
 import { UNSUBSCRIBED_FIGURE } from './figures.ts'
 
@@ -52,6 +54,8 @@ type Recipient = {
   status: string
   reason: string | null
 }
+
+type ListedRecipient = Recipient & (Reason | typeof NO_REASON)
 
 /** `openedAt`, `clickedAt`: the first open and click by a person. */
 export type ExportedRecipient = Recipient & {
@@ -208,7 +212,7 @@ type Deps = Pick<Base, 'store' | 'keyring' | 'listTotals'>
 export async function listRecipients(
   deps: Deps,
   query: RecipientQuery,
-): Promise<Listing<Recipient, CountedEnd>> {
+): Promise<Listing<ListedRecipient, CountedEnd>> {
   await requireCampaign(deps.store.read, query)
   const { id, limit } = query
   const paths = pathsOf(query.outcome)
@@ -237,7 +241,7 @@ export async function listRecipients(
   }
   const page = pageListing({
     lines: found,
-    read: async (slice) => slice.map(({ row }) => toRecipient(row)),
+    read: async (slice) => slice.map(({ row }) => toListed(row)),
     cursorOf: ({ row, path: at }) => seal({ path: at, after: String(row.key) }),
     endCursor: position === undefined ? null : seal(position),
   })
@@ -370,6 +374,10 @@ function readPosition(
 
 function formerName(paths: readonly RecipientPath[], position: number): string | undefined {
   return paths === OUTCOME_PATHS.pending ? FORMER_PENDING[position] : paths[position]?.name
+}
+
+function toListed(row: RecipientRow): ListedRecipient {
+  return { ...toRecipient(row), ...(reasonOfRow(row) ?? NO_REASON) }
 }
 
 function toExported(row: RecipientRow): ExportedRecipient {

@@ -18,6 +18,7 @@ import { startedEvent } from '../executions/insert.ts'
 import { EXIT_REASONS } from '../exit-reasons.ts'
 import type { WorkflowGraph } from '../graph/graph.ts'
 import type { TurnKey } from '../notifier.ts'
+import { STEP_ERRORS } from '../reasons.ts'
 import { findEarliestDue, listDueExecutions, passOverFenced } from './due.ts'
 import { type FoundWorkflow, findGraphWorkflow, type Graphs } from './graphs.ts'
 import { type AskedValues, hasTemplates, MAX_ASKED_VALUES } from './step-values.ts'
@@ -218,7 +219,10 @@ async function mayWalk(
 function failingAt(place: StepPlace, { begin, resume }: Steps): Steps {
   const isFaulty = ({ execution: { number, ordinal } }: StepCall) =>
     number === place.number && ordinal === place.ordinal
-  const failed = async (): Promise<StepOutcome> => ({ kind: 'failed', error: 'internal error' })
+  const failed = async (): Promise<StepOutcome> => ({
+    kind: 'failed',
+    error: STEP_ERRORS.step_internal_error,
+  })
   return {
     begin: (call) => (isFaulty(call) ? failed() : begin(call)),
     resume: (call, open) => (isFaulty(call) ? failed() : resume(call, open)),

@@ -7,6 +7,7 @@
 import { formatInstant, formatOptionalInstant } from '../../../../base/clock.ts'
 import type { ExecutionRecord, StepExecutionRecord } from '../../../../records/execution.ts'
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../../../../records/limits.ts'
+import { NO_REASON } from '../../../../records/reason.ts'
 import { EXECUTION_STATUSES } from '../../../../records/words.ts'
 import { indexedBy, octets } from '../../../../store/dialect.ts'
 import { asc, eq, getTableColumns, type SQL, sql } from '../../../../store/drizzle.ts'
@@ -21,6 +22,7 @@ import type { Base } from '../../../ground/base.ts'
 import { findFence } from '../../../ground/fence/rows.ts'
 import { type Listing, wholeListing } from '../../../ground/listing.ts'
 import { MAX_CONTEXT_BYTES } from '../engine/walk.ts'
+import { reasonOfStep } from '../reasons.ts'
 import { loadWorkflow, type WorkflowKey } from '../workflow.ts'
 import { type ExecutionKey, findExecution, loadExecution } from './find.ts'
 import { countExecutions } from './stats.ts'
@@ -128,6 +130,7 @@ function toStepView(row: StepRow, executionId: string): StepExecutionRecord {
     input,
     output,
     error,
+    ...(reasonOfStep(error) ?? NO_REASON),
     startedAt: formatInstant(startedAt),
     completedAt: formatOptionalInstant(completedAt),
     createdAt: formatInstant(startedAt),

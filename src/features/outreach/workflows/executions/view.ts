@@ -4,9 +4,11 @@
  */
 import { formatInstant, formatOptionalInstant } from '../../../../base/clock.ts'
 import type { ExecutionRecord } from '../../../../records/execution.ts'
+import { NO_REASON } from '../../../../records/reason.ts'
 import type { ExecutionStatus, StepType } from '../../../../store/schema/words.ts'
 import type { Workflow, WorkflowExecution } from '../../../../store/schema/workflows.ts'
 import { isInLine } from '../chains/line.ts'
+import { reasonOfExit } from '../reasons.ts'
 
 /**
  * The columns of a workflow about the executions that were cancelled together. `fencedThrough`: the
@@ -51,6 +53,7 @@ export function toExecutionRecord(
     status,
     currentStepId,
     exitReason,
+    ...(reasonOfExit({ status, exitReason }) ?? NO_REASON),
     context,
     sourceEventId,
     startedAt: formatInstant(startedAt),

@@ -20,6 +20,7 @@ import { failureText, isSuccess, retryAt } from '../../webhooks/retry.ts'
 import { signWebhook } from '../../webhooks/signing.ts'
 import { loadSigningKeys } from '../../webhooks/signing-secret.ts'
 import { HEADER_MASK, isSecretHeader } from '../graph/secret-headers.ts'
+import { STEP_ERRORS } from '../reasons.ts'
 import { findWorkflowRequest, type LoadedRequest, type StepHttpRequest } from './load.ts'
 import type { Prepare } from './render.ts'
 
@@ -46,7 +47,6 @@ type Deps = Pick<Base, 'store' | 'keyring' | 'now' | 'webhookClient'>
 
 const MAX_REDIRECTS = 5
 const RETRIED = new Set([408, 425, 429])
-const PROJECT_DISABLED = 'the project is disabled'
 
 /**
  * A response with deeper values stays a text, because an output with such values could not be
@@ -69,7 +69,7 @@ export async function attemptRequest(
   if (prepared === undefined) return undefined
   const { message } = prepared
   const error = loaded.isProjectDisabled
-    ? PROJECT_DISABLED
+    ? STEP_ERRORS.project_disabled
     : 'error' in prepared
       ? prepared.error
       : undefined

@@ -15,6 +15,7 @@ import { parameter, statement } from '../../../../store/statement.ts'
 import { runFor } from '../../../../turns/owner.ts'
 import type { Base } from '../../../ground/base.ts'
 import { hasTemplateMarker, mapTexts } from '../graph/step-templates.ts'
+import { STEP_ERRORS } from '../reasons.ts'
 import { executionVariables } from '../variables.ts'
 import type { LoadedRequest, StepHttpRequest } from './load.ts'
 
@@ -47,7 +48,7 @@ async function renderRequest(deps: Deps, loaded: LoadedRequest): Promise<RenderO
   )
   if (rendered === undefined) {
     const message = { url: source, method, headers: {}, body: null }
-    return { error: 'the templates take too much time or memory to render', message }
+    return { error: STEP_ERRORS.step_templates_too_heavy, message }
   }
   const { placed, headers, body } = rendered
   const rest = {

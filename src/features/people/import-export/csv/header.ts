@@ -16,6 +16,7 @@
  * that a file that was merged from others loses nothing. A warning says so.
  */
 import type { FieldWarning } from '../../../../base/errors.ts'
+import { MAX_CSV_COLUMNS } from '../../../../records/limits.ts'
 import { FinalFailure } from '../../../../work/jobs/run.ts'
 import { type CellRules, isBlank } from './cell.ts'
 import {
@@ -62,10 +63,8 @@ export type Header = {
   damage?: RowDamage
 }
 
-export const MAX_COLUMNS = 1000
-
-/** A record may have one cell more than `MAX_COLUMNS`, so that an excess is detected. */
-export const RECORD_LIMITS = { maxCells: MAX_COLUMNS + 1, maxLength: 256 * 1024 }
+/** A record may have one cell more than `MAX_CSV_COLUMNS`, so that an excess is detected. */
+export const RECORD_LIMITS = { maxCells: MAX_CSV_COLUMNS + 1, maxLength: 256 * 1024 }
 
 /** The first columns of an export; all others are `data.<key>`. */
 export const EXPORT_COLUMNS = ['id', 'email', 'subscribed', 'createdAt', 'updatedAt'] as const
@@ -86,8 +85,8 @@ export function readHeader(
     const { maxLength } = RECORD_LIMITS
     throw new FinalFailure(`The header row is longer than ${maxLength} characters.`)
   }
-  if (cells.length > MAX_COLUMNS) {
-    throw new FinalFailure(`The file has more than ${MAX_COLUMNS} columns.`)
+  if (cells.length > MAX_CSV_COLUMNS) {
+    throw new FinalFailure(`The file has more than ${MAX_CSV_COLUMNS} columns.`)
   }
   const isOwn = EXPORT_COLUMNS.every((name, index) => cells[index]?.text === name)
   const columns = new Map<string, number[]>()

@@ -25,18 +25,21 @@ const LOOKALIKE_SCRIPTS = [
   'Lisu',
 ].map((script) => new RegExp(`\\p{Script=${script}}`, 'u'))
 
-/** Returns the name as it is stored: trimmed, NFC. @throws AppError VALIDATION_ERROR */
-export function readProjectName(text: string): string {
+/**
+ * Returns the name as it is stored: trimmed, NFC. `field`: the field of the request that has the name.
+ * @throws AppError VALIDATION_ERROR
+ */
+export function readProjectName(text: string, field = 'name'): string {
   const name = normalize(text.trim())
-  if (name === '') throw invalidField('name', 'too_small', 'Must not be empty')
+  if (name === '') throw invalidField(field, 'too_small', 'Must not be empty')
   if (name.length > MAX_NAME_LENGTH) {
-    throw invalidField('name', 'too_big', tooLongText(MAX_NAME_LENGTH))
+    throw invalidField(field, 'too_big', tooLongText(MAX_NAME_LENGTH))
   }
   if (INVISIBLE.test(name) || /^\p{M}/u.test(name)) {
-    throw invalidField('name', 'custom', 'Must not contain control or invisible characters')
+    throw invalidField(field, 'custom', 'Must not contain control or invisible characters')
   }
   if (hasCompatibilityForm(name) || name.split(/[^\p{L}\p{M}\p{N}]+/u).some(isMixed)) {
-    throw invalidField('name', 'custom', 'Must not contain characters that look like others')
+    throw invalidField(field, 'custom', 'Must not contain characters that look like others')
   }
   return name
 }

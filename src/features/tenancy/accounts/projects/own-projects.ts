@@ -45,21 +45,6 @@ export async function listOwnProjects(
   return rows.map(({ project, role }) => toProjectRecord(project, role))
 }
 
-/** Lists at most `limit` of the newest projects of a user. */
-export async function listOwnNames(
-  { store }: Pick<Base, 'store'>,
-  userId: string,
-  limit: number,
-): Promise<{ id: string; name: string }[]> {
-  return store.read
-    .select({ id: projects.id, name: projects.name })
-    .from(memberships)
-    .innerJoin(projects, and(eq(projects.id, memberships.projectId), isNull(projects.deletedAt)))
-    .where(eq(memberships.userId, userId))
-    .orderBy(desc(projects.createdAt), desc(projects.id))
-    .limit(limit)
-}
-
 /**
  * Creates a project. Only the returned record shows its secret key; nothing shows this key again.
  * @throws AppError VALIDATION_ERROR (name), PROJECT_DISABLED, UNAUTHORIZED when the user is gone,

@@ -25,6 +25,7 @@ import { hashPassword } from '../passwords/passwords.ts'
 import { hasSecondFactor } from '../second-factor/codes.ts'
 import { clearTotp } from '../second-factor/second-factor.ts'
 import { endAccess, issueCookie, type SessionCookie } from '../sessions/sessions.ts'
+import { closeSetup } from '../setup/link.ts'
 import { boundProjectOf, isProven, loadProvenUserId, markProven, markUnproven } from './proof.ts'
 import {
   type CreatedUser,
@@ -184,15 +185,17 @@ export async function deleteSecondFactor(
 }
 
 /**
- * Sets a new password, which also replaces one of the sandbox. All sessions of the user end.
+ * Sets a new password, which also replaces one of the sandbox: such a user may log in in every mode from then
+ * on. All sessions of the user end.
  * @throws AppError VALIDATION_ERROR, RESOURCE_NOT_FOUND, BAD_REQUEST for users of another method
  */
 export async function setPassword(
-  { store, now }: Pick<Base, 'store' | 'now'>,
+  deps: Pick<Base, 'store' | 'config' | 'now' | 'log'>,
   input: Pick<UserInput, 'address' | 'password'>,
 ): Promise<CreatedUser> {
   const address = parseUserAddress(input.address)
   const { passwordHash, made } = await choosePassword(input)
+  const { store, now } = deps
   const at = now()
   const change = { passwordHash, isSandbox: false, updatedAt: at }
   const id = await store.write(async (tx) => {
@@ -207,6 +210,7 @@ export async function setPassword(
     await endAccess(tx, { userId: user.id, at })
     return user.id
   })
+  await closeSetup(deps)
   return { id, email: address, ...made }
 }
 

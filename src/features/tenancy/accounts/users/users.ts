@@ -8,6 +8,7 @@ import { type User, users } from '../../../../store/schema/accounts.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
 import type { Base } from '../../../ground/base.ts'
 import { checkPassword, hashPassword, makePassword } from '../passwords/passwords.ts'
+import { closeSetup } from '../setup/link.ts'
 
 export type UserInput = {
   address: string
@@ -26,9 +27,12 @@ type NewUser = Pick<User, 'address' | 'passwordHash' | 'isSandbox'> &
     at: number
   }
 
-type UserDeps = Pick<Base, 'store'> & { now: Now }
+type UserDeps = Pick<Base, 'store' | 'config' | 'log'> & { now: Now }
 
-/** @throws AppError VALIDATION_ERROR (email, password), CONFLICT when the address is taken */
+/**
+ * Creates a user. The server needs no set-up in a browser any more (`setup/link.ts`).
+ * @throws AppError VALIDATION_ERROR (email, password), CONFLICT when the address is taken
+ */
 export async function createUser(deps: UserDeps, input: UserInput): Promise<CreatedUser> {
   const address = parseUserAddress(input.address)
   const { passwordHash, made } = await choosePassword(input)
@@ -38,6 +42,7 @@ export async function createUser(deps: UserDeps, input: UserInput): Promise<Crea
   // it.
   const user = { address, passwordHash, isSandbox: false, isOperator, isProven: true, at }
   const id = await deps.store.write((tx) => insertUser(tx, user))
+  await closeSetup(deps)
   return { id, email: address, ...made }
 }
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, it } from 'node:test'
+import { describe, it, test } from 'node:test'
 import { MINUTE_MS } from '../../../../../src/base/clock.ts'
 import { explainEmail } from '../../../../../src/features/mail/messages/explain/explain.ts'
 import type {
@@ -9,7 +9,11 @@ import type {
   LiveFacts,
 } from '../../../../../src/features/mail/messages/explain/facts.ts'
 import type { LiveSite } from '../../../../../src/features/mail/messages/explain/live-status.ts'
+import { sentenceOf } from '../../../../../src/features/mail/messages/explain/sentences.ts'
+import { untriedError } from '../../../../../src/features/mail/messages/outcome/given-up.ts'
 import type { SiteStatus } from '../../../../../src/outbound/sites/site-status.ts'
+import { reasonData as reasonDataSchema } from '../../../../../src/records/reason.ts'
+import { EMAIL_REASONS, type EmailReasonCode } from '../../../../../src/records/reason-codes.ts'
 
 const NOW = Date.UTC(2026, 10, 21, 12)
 
@@ -106,7 +110,7 @@ function explain({ email: change = {}, ...facts }: Given) {
   return explainEmail({ ...given, email: { ...email, ...change } })
 }
 
-type Case = [name: string, given: Given, reason: string, command?: string]
+type Case = [name: string, code: EmailReasonCode, given: Given, reason: string, command?: string]
 
 const deferred = { state: 'deferred', attemptCount: 1, dueAt: NOW + MINUTE_MS } as const
 const inBackOff = {
@@ -123,15 +127,17 @@ const slowed = {
 const held = { domain: 'dest.test', heldAt: NOW - MINUTE_MS }
 
 const waiting: Case[] = [
-  ['nothing', {}, 'It is due now and will be sent as soon as the server gets to it.'],
+  ['nothing', 'due', {}, 'It is due now and will be sent as soon as the server gets to it.'],
   [
     'a hold',
+    'domain_held',
     { email: { state: 'held', heldAt: NOW - MINUTE_MS, dueAt: null }, hold: held },
     'It has been held since 2026-11-21 11:59:00Z: an operator holds all mail to dest.test.',
     'queue release --domain dest.test',
   ],
   [
     'a hold and its paused campaign',
+    'domain_held',
     {
       email: { state: 'held', heldAt: NOW - MINUTE_MS, dueAt: null },
       hold: held,
@@ -142,6 +148,7 @@ const waiting: Case[] = [
   ],
   [
     'its paused campaign and a hold',
+    'campaign_paused',
     {
       email: { state: 'paused', heldAt: NOW - MINUTE_MS, dueAt: null },
       hold: held,
@@ -151,6 +158,7 @@ const waiting: Case[] = [
   ],
   [
     'its paused campaign, whose sender domain is lost',
+    'campaign_paused',
     {
       email: { state: 'paused', heldAt: NOW - MINUTE_MS, dueAt: null },
       isCampaignPaused: true,
@@ -160,11 +168,13 @@ const waiting: Case[] = [
   ],
   [
     'the pace of its campaign',
+    'campaign_pace',
     { email: { state: 'paused', heldAt: NOW - MINUTE_MS, dueAt: null }, pace: 500 },
     'It waits for its turn: its campaign sends at most 500 emails an hour (maxPerHour).',
   ],
   [
     'the lost sender domain of a campaign that was sent',
+    'sender_unverified',
     {
       email: { state: 'paused', heldAt: NOW - MINUTE_MS, dueAt: null },
       isSenderVerified: false,
@@ -172,58 +182,100 @@ const waiting: Case[] = [
     'It has been paused since 2026-11-21 11:59:00Z, and waits until the sender domain is verified again.',
   ],
   [
+    'a campaign that was resumed',
+    'due_soon',
+    { email: { state: 'paused', heldAt: NOW - MINUTE_MS, dueAt: null } },
+    'It has been paused since 2026-11-21 11:59:00Z, and is due within a minute.',
+  ],
+  [
+    'a project that was enabled, and a hold',
+    'due_soon',
+    {
+      email: { state: 'paused', heldAt: NOW - MINUTE_MS, dueAt: null },
+      ...{ isOfCampaign: false, hold: held },
+    },
+    'It has been held since 2026-11-21 11:59:00Z, and is due within a minute. An operator holds all mail to dest.test, too.',
+  ],
+  [
+    'its disabled project',
+    'project_held',
+    {
+      isOfCampaign: false,
+      projectHold: { since: NOW - MINUTE_MS, until: NOW + 30 * MINUTE_MS },
+    },
+    'It is held: its project was disabled for its reputation at 2026-11-21 11:59:00Z. It waits until the project is enabled, or fails at 2026-11-21 12:30:00Z.',
+    'project update p1 --enable',
+  ],
+  [
+    'the copy that its database was brought back from',
+    'restored',
+    { fencedSince: NOW - MINUTE_MS, hold: held },
+    'It is held since the database was brought back from a copy or lost its log, at 2026-11-21 11:59:00Z: it may have been sent meanwhile. It waits until an operator releases its project. An operator holds all mail to dest.test, too.',
+    'queue release --restored --project p1',
+  ],
+  [
     'a hold that is over',
+    'domain_released',
     { email: { state: 'held', heldAt: NOW - MINUTE_MS, dueAt: null } },
     'It was held since 2026-11-21 11:59:00Z; mail to dest.test is released, and it is due within a minute.',
   ],
   [
     'a hold that is over, and its paused campaign',
+    'domain_released',
     { email: { state: 'held', heldAt: NOW - MINUTE_MS, dueAt: null }, isCampaignPaused: true },
     'It was held since 2026-11-21 11:59:00Z; mail to dest.test is released, and it waits until its paused campaign is resumed.',
   ],
   [
     'a hold that is not written to it yet',
+    'domain_held',
     { hold: held },
     'It has been held since 2026-11-21 11:59:00Z: an operator holds all mail to dest.test.',
     'queue release --domain dest.test',
   ],
   [
     'a missing server',
+    'no_server',
     { live: { server: 'none' } },
     'It is due now, but no server is running.',
     'serve',
   ],
   [
     'a missing server, and its retry delay',
+    'no_server',
     { email: deferred, last: word, live: { server: 'none' } },
     'mx.dest.test said: 451 4.3.2 busy, come back. The next attempt is at 2026-11-21 12:01:00Z, but no server is running.',
     'serve',
   ],
   [
     'a server that does not answer',
+    'due_unknown',
     { live: { server: 'silent' } },
     'It is due now; the server did not answer, so no more is known.',
   ],
   [
     'the back-off of its site',
+    'receiver_closed',
     { live: running({ sites: sites(inBackOff) }) },
     'Nothing is sent to dest.test until 2026-11-21 12:02:00Z; it has been in back-off since 2026-11-21 11:55:00Z: 421 4.7.0 too much. The next attempt is at 2026-11-21 12:02:00Z.',
     'queue sites --lift dest.test',
   ],
   [
     'the back-off of a site with another name',
+    'receiver_closed',
     { live: running({ sites: sites({ ...inBackOff, site: 'mail.test' }) }) },
     'Nothing is sent to mail.test (the mail servers of dest.test) until 2026-11-21 12:02:00Z; it has been in back-off since 2026-11-21 11:55:00Z: 421 4.7.0 too much. The next attempt is at 2026-11-21 12:02:00Z.',
     'queue sites --lift mail.test',
   ],
   [
     'the back-off of its site, and its own last failure',
+    'receiver_closed',
     { email: deferred, last: word, live: running({ sites: sites(inBackOff) }) },
     'Nothing is sent to dest.test until 2026-11-21 12:02:00Z; it has been in back-off since 2026-11-21 11:55:00Z: 421 4.7.0 too much. mx.dest.test said: 451 4.3.2 busy, come back. The next attempt is at 2026-11-21 12:02:00Z.',
     'queue sites --lift dest.test',
   ],
   [
     'a limit of connections',
+    'retry_scheduled',
     {
       email: deferred,
       last: {
@@ -239,6 +291,7 @@ const waiting: Case[] = [
   ],
   [
     'a limit of a session',
+    'retry_scheduled',
     {
       email: deferred,
       last: {
@@ -254,6 +307,7 @@ const waiting: Case[] = [
   ],
   [
     'the lowered rate of its site, with the reply quoted once',
+    'receiver_slowed',
     {
       email: { ...deferred, dueAt: NOW },
       last: {
@@ -270,6 +324,7 @@ const waiting: Case[] = [
   ],
   [
     'the back-off of its site, and an earlier reason of the site',
+    'receiver_closed',
     {
       email: { ...deferred, attemptCount: 0, error: 'dest.test accepts no mail now: no reply' },
       live: running({ sites: sites(inBackOff) }),
@@ -279,6 +334,7 @@ const waiting: Case[] = [
   ],
   [
     'the back-off of a site without a cause, and an earlier reason',
+    'receiver_closed',
     {
       email: { ...deferred, attemptCount: 0, error: 'dest.test accepts no mail now: no reply' },
       live: running({ sites: sites({ ...inBackOff, cause: null }) }),
@@ -288,6 +344,7 @@ const waiting: Case[] = [
   ],
   [
     'the back-off of its site, with the same reason quoted once',
+    'receiver_closed',
     {
       email: {
         ...deferred,
@@ -301,6 +358,7 @@ const waiting: Case[] = [
   ],
   [
     'a missing server, and the earlier reason of its site',
+    'no_server',
     {
       email: { state: 'deferred', error: 'dest.test accepts no mail now: 421 4.7.0 too much' },
       live: { server: 'none' },
@@ -310,35 +368,41 @@ const waiting: Case[] = [
   ],
   [
     'its retry delay after the death of the sending process',
+    'retry_scheduled',
     { email: deferred },
     'The process that was sending it ended, so the outcome of that attempt is not known. The next attempt is at 2026-11-21 12:01:00Z.',
     'queue retry e1',
   ],
   [
     'its retry delay, after which it will not be tried',
-    { email: deferred, obstacle: 'the contact has unsubscribed' },
+    'ends_untried',
+    { email: deferred, obstacle: 'unsubscribed' },
     'The process that was sending it ended, so the outcome of that attempt is not known. It will end at 2026-11-21 12:01:00Z without another attempt: the contact has unsubscribed.',
   ],
   [
     'its retry delay after an earlier attempt and the death of the sending process',
+    'retry_scheduled',
     { email: deferred, last: interrupted },
     'The process that was sending it ended, so the outcome of that attempt is not known. The next attempt is at 2026-11-21 12:01:00Z.',
     'queue retry e1',
   ],
   [
     'its retry delay after a pause of its site',
+    'retry_scheduled',
     { email: { ...deferred, error: 'dest.test is in back-off: 421 4.7.0 too much' } },
     'dest.test is in back-off: 421 4.7.0 too much. The next attempt is at 2026-11-21 12:01:00Z.',
     'queue retry e1',
   ],
   [
     'its retry delay after greylisting',
+    'retry_scheduled',
     { email: deferred, last: { ...word, class: 'greylist' } },
     'mx.dest.test asks for another attempt later (greylisting): 451 4.3.2 busy, come back. The next attempt is at 2026-11-21 12:01:00Z.',
     'queue retry e1',
   ],
   [
     'its retry delay after a failed DNS lookup',
+    'retry_scheduled',
     {
       email: deferred,
       last: {
@@ -356,6 +420,7 @@ const waiting: Case[] = [
   ],
   [
     'its retry delay after a failed connection',
+    'retry_scheduled',
     {
       email: deferred,
       last: {
@@ -372,16 +437,19 @@ const waiting: Case[] = [
   ],
   [
     "its project's rate",
+    'project_rate',
     { live: running({ projects: { p1: { emailsPerSecond: 2, isShort: true, hasCapacity } } }) },
     'It is due and waits for the rate limit of its project: 2 emails a second (limits.emails_per_second).',
   ],
   [
     "its project's share of the server",
+    'project_share',
     { live: running({ projects: { p1: { ...quiet, hasCapacity: { 1: false } } } }) },
     'It is due and waits for other mail of its project, which is using the whole share of the server that a project may have.',
   ],
   [
     'the capacity of its site',
+    'receiver_busy',
     {
       live: running({
         sites: sites(
@@ -394,6 +462,7 @@ const waiting: Case[] = [
   ],
   [
     'the capacity of a site that recovers from its back-off',
+    'receiver_busy',
     {
       live: running({
         sites: sites(
@@ -406,6 +475,7 @@ const waiting: Case[] = [
   ],
   [
     'the capacity of a site where the emails ahead hang',
+    'receiver_busy',
     {
       ahead: 'e0',
       live: running({
@@ -422,11 +492,13 @@ const waiting: Case[] = [
   ],
   [
     'the capacity of the server',
+    'server_busy',
     { live: running({ sites: sites({}, { hasCapacity: { 1: false } }) }) },
     'It is due and waits for a free connection: the server is busy with other mail.',
   ],
   [
     'a connection for its site',
+    'project_connections',
     { live: running({ sites: sites({}, { lackedBy: ['p1'] }) }) },
     'It is due and waits for a free connection: those of its project, or for sites that have not replied yet, are all in use.',
   ],
@@ -447,22 +519,26 @@ const at = (step: string, at_: typeof peer | null = peer) =>
 const onTheWay: Case[] = [
   [
     'a peer that does not greet',
+    'sending',
     { email: sending, live: at('greeting') },
     'It is being sent: connected to mx.dest.test [192.0.2.1], waiting for its greeting since 2026-11-21 11:59:00Z.',
   ],
   [
     'no connection yet',
+    'sending',
     { email: sending, live: at('waiting', null) },
     'It is being sent: waiting for a free connection to dest.test since 2026-11-21 11:59:00Z.',
   ],
   [
     'a step without a description',
+    'sending',
     { email: sending, live: at('dance') },
     'It is being sent: dance at mx.dest.test [192.0.2.1] since 2026-11-21 11:59:00Z.',
   ],
-  ['no progress', { email: sending }, 'It is being sent.'],
+  ['no progress', 'sending', { email: sending }, 'It is being sent.'],
   [
     'a server that is gone',
+    'server_stopped',
     { email: sending, live: { server: 'none' } },
     'The server stopped while the email was being sent; it will be tried again once a server runs.',
     'serve',
@@ -502,15 +578,18 @@ const delivered = {
 const ended: Case[] = [
   [
     'delivered',
+    'delivered',
     { email: delivered, last: taken },
     'It was delivered at 2026-11-21 12:00:00Z: mx.dest.test accepted it with 250 2.0.0 Ok.',
   ],
   [
     'delivered, and complained about',
+    'delivered',
     { email: { ...delivered, complainedAt: NOW }, last: taken },
     'It was delivered at 2026-11-21 12:00:00Z: mx.dest.test accepted it with 250 2.0.0 Ok. Its recipient complained about it at 2026-11-21 12:00:00Z.',
   ],
   [
+    'relayed',
     'relayed',
     {
       email: { state: 'relayed', status: 'SENT', sentAt: NOW },
@@ -520,17 +599,20 @@ const ended: Case[] = [
   ],
   [
     'relayed, and reported as delivered',
+    'relayed_delivered',
     { email: delivered, last: { ...taken, result: 'relayed' } },
     'It was relayed to mx.dest.test, which reported its delivery at 2026-11-21 12:00:00Z.',
   ],
   [
     'refused by a host, and suppressed for it',
+    'bounced',
     { email: bounced, last: refusal, suppression },
     'It was refused by mx.dest.test at 2026-11-21 12:00:00Z: 550 5.1.1 no such user. The address has been on the suppression list since 2026-11-21 11:59:00Z.',
     'suppressions remove --project p1 ada@dest.test',
   ],
   [
     'refused by the DNS',
+    'bounced',
     {
       email: bounced,
       last: {
@@ -546,6 +628,7 @@ const ended: Case[] = [
   ],
   [
     'bounced later',
+    'bounce_reported',
     {
       email: bounced,
       last: { ...refusal, result: 'reported-bounced', finalRecipient: 'ada.l@forward.test' },
@@ -554,17 +637,40 @@ const ended: Case[] = [
   ],
   [
     'given up',
+    'given_up',
     { email: { ...failed, error: 'given up; the last attempt ended with: 451 busy' }, last: word },
     'It was given up at 2026-11-21 11:59:00Z after 3 attempts: 451 busy.',
     'queue retry e1',
   ],
   [
     'given up by an earlier version',
+    'given_up',
     { email: { ...failed, error: 'given up; the last answer was: 451 busy' }, last: word },
     'It was given up at 2026-11-21 11:59:00Z after 3 attempts: 451 busy.',
     'queue retry e1',
   ],
   [
+    'given up without an attempt',
+    'given_up_untried',
+    { email: { ...failed, error: untriedError('421 too much') } },
+    'It was not sent: given up, its destination could not be tried in time: 421 too much.',
+    'queue retry e1',
+  ],
+  [
+    'failed by an error of the program',
+    'error',
+    { email: { ...failed, error: 'the message could not be composed' } },
+    'It was not sent: the message could not be composed.',
+    'queue retry e1',
+  ],
+  [
+    'received',
+    'received',
+    { email: { state: 'received' as never, status: 'RECEIVED', dueAt: null } },
+    'It was received at 2026-11-21 11:59:00Z.',
+  ],
+  [
+    'cancelled',
     'cancelled',
     { email: { ...failed, error: 'cancelled' } },
     'It was cancelled at 2026-11-21 11:59:00Z.',
@@ -572,36 +678,42 @@ const ended: Case[] = [
   ],
   [
     'cancelled after an interrupted attempt',
+    'cancelled',
     { email: { ...failed, error: 'cancelled' }, last: interrupted },
     'The attempt of 2026-11-21 11:59:00Z was interrupted, so the message may have arrived. It was cancelled at 2026-11-21 11:59:00Z.',
     'queue retry e1',
   ],
   [
     'cancelled after a connection that was lost before the reply',
+    'cancelled',
     { email: { ...failed, error: 'cancelled' }, last: { ...word, isMaybeDelivered: true } },
     'The attempt of 2026-11-21 11:59:00Z ended before the reply, so the message may have arrived. It was cancelled at 2026-11-21 11:59:00Z.',
     'queue retry e1',
   ],
   [
     'cancelled with its campaign',
-    { email: { ...failed, error: 'cancelled' }, obstacle: 'its campaign was cancelled' },
+    'cancelled',
+    { email: { ...failed, error: 'cancelled' }, obstacle: 'campaign_cancelled' },
     'It was cancelled at 2026-11-21 11:59:00Z. It cannot be retried: its campaign was cancelled.',
   ],
   [
     'forbidden',
+    'refused',
     {
       email: { ...failed, error: 'the contact has unsubscribed' },
-      obstacle: 'the contact has unsubscribed',
+      obstacle: 'unsubscribed',
     },
     'It was not sent: the contact has unsubscribed.',
   ],
   [
     'forbidden then, and allowed now',
+    'refused',
     { email: { ...failed, error: 'the contact has unsubscribed' } },
     'It was not sent: the contact has unsubscribed.',
     'queue retry e1',
   ],
   [
+    'suppressed',
     'suppressed',
     { email: { state: 'suppressed', status: 'SUPPRESSED', dueAt: null }, suppression },
     'It was not sent: ada@dest.test has been on the suppression list since 2026-11-21 11:59:00Z (HARD_BOUNCE: 550 5.1.1 no such user). To reach the address, remove it from the list and send the email again.',
@@ -609,20 +721,41 @@ const ended: Case[] = [
   ],
   [
     'suppressed by an entry that is gone',
+    'suppression_lifted',
     { email: { state: 'suppressed', status: 'SUPPRESSED', dueAt: null } },
     'It was not sent: ada@dest.test was on the suppression list at 2026-11-21 11:59:00Z, but is no longer. To reach the address, send the email again.',
   ],
 ]
 
 function check(cases: readonly Case[]): void {
-  for (const [name, given, reason, command] of cases) {
+  for (const [name, code, given, reason, command] of cases) {
     it(name, () => {
       const said = explain(given)
       assert.equal(said.reason, reason)
+      assert.equal(said.reasonCode, code)
       assert.equal(said.command?.join(' '), command)
     })
   }
 }
+
+/** Codes of rows whose attempts are not read (`row-reason.ts`). */
+const OF_ROWS = ['deferred']
+const ALL = [...waiting, ...onTheWay, ...ended]
+
+test('each code has the values that it declares, and its sentence is made of them alone', () => {
+  for (const [name, code, given, reason] of ALL) {
+    const { reasonData } = JSON.parse(JSON.stringify(explain(given)))
+    assert.deepEqual(Object.keys(reasonData).sort(), EMAIL_REASONS[code].toSorted(), name)
+    assert.deepEqual(reasonDataSchema.strict().parse(reasonData), reasonData, name)
+    assert.equal(sentenceOf({ reasonCode: code, reasonData }), reason, name)
+  }
+})
+
+test('the cases have every code of an email', () => {
+  const seen = new Set(ALL.map(([, code]) => code))
+  const codes = Object.keys(EMAIL_REASONS).filter((code) => !OF_ROWS.includes(code))
+  assert.deepEqual([...seen].sort(), codes.sort())
+})
 
 describe('a waiting email is explained by', () => check(waiting))
 describe('an email that is being sent is explained by', () => check(onTheWay))

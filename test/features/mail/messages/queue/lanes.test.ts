@@ -191,3 +191,15 @@ test('a hundred thousand waiting lanes do not delay a due one', () => {
   lanes.addDueAt(lane('now'), 0)
   assert.deepEqual(names(visit(lanes, 0, 10)), ['now'])
 })
+
+test('the lanes of a project are known, due or not, in all classes', () => {
+  const lanes = createLanes()
+  lanes.addDueAt(lane('now.test'), 0)
+  lanes.addDueAt(lane('later.test', 10), 1_000)
+  lanes.addDueAt(lane('other.test', 1, 'q'), 0)
+  lanes.addDueAt(lane('empty.test'), 0)
+  lanes.setDueAt(lane('empty.test'), null)
+  visit(lanes, 0, 10)
+  assert.deepEqual([...lanes.ofProject('p')], [lane('now.test'), lane('later.test', 10)])
+  assert.deepEqual([...lanes.ofProject('unknown')], [])
+})

@@ -33,6 +33,11 @@ import {
   strayDomains,
   waitingIds,
 } from '../../../../../src/features/mail/messages/queue/holds.ts'
+import {
+  countHeld,
+  countLanes,
+  listDeferred,
+} from '../../../../../src/features/mail/messages/queue/mail-of-project.ts'
 import { oldestDue } from '../../../../../src/features/mail/messages/queue/oldest-due.sqlite.ts'
 import { deferLane } from '../../../../../src/features/mail/messages/queue/put-back.ts'
 import {
@@ -116,6 +121,9 @@ const queries: [string, SQL | Statement<unknown>][] = [
   ['listing the domains that mail waits for', waitingDomains()],
   ['counting what waits for domains', waitingCount(['dest.test'])],
   ['bringing mail forward', sql`select * from emails where id in ${laterIds('dest.test', 1)}`],
+  ['counting the mail in lanes of a project', countLanes],
+  ['counting the held mail of a project', countHeld],
+  ['listing deferred mail of a project', listDeferred],
   ['looking for contents in use', listContentsInQueue],
   ['looking for old shared contents', listOld],
   ['looking for other old contents', listOldOwn],
@@ -152,6 +160,21 @@ test('the oldest due mail is found from lane to lane, by seeks only', async (t) 
     `${seek} (queue_class=? AND recipient_domain>?)`,
     `${seek} (queue_class>? AND queue_class<?)`,
   ])
+})
+
+test('waiting mail of a project is found lane by lane, its held mail by project', async (t) => {
+  const sender = await openSender(t)
+  const lane = '(queue_class=? AND recipient_domain=? AND project_id=? AND due_at>?)'
+  for (const [query, index, seek] of [
+    [countLanes, 'COVERING INDEX emails_ready', lane],
+    [listDeferred, 'COVERING INDEX emails_ready', lane],
+    [countHeld, 'INDEX emails_parked', '(project_id=? AND shelf=?)'],
+  ] as const) {
+    const plan = await planOf(sender, query)
+    const steps = plan.filter((step) => step.includes('USING') && !step.includes('INTEGER'))
+    const found = steps.filter((step) => step.includes('INDEX emails_'))
+    assert.deepEqual(found, [`SEARCH emails USING ${index} ${seek}`], plan.join('\n'))
+  }
 })
 
 test('mail of a project that was put aside is found by seeks, of campaigns or not', async (t) => {

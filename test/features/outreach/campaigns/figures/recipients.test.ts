@@ -89,6 +89,11 @@ test('a recipient has its address, the time of the outcome and the reason', asyn
       occurredAt: new Date(email.bouncedAt as number).toISOString(),
       status: 'BOUNCED',
       reason: email.error,
+      reasonCode: 'bounced',
+      reasonData: {
+        ...{ at: new Date(email.bouncedAt as number).toISOString(), error: email.error },
+        ...{ host: null, class: null, reply: null, suppressedSince: null },
+      },
     },
   ])
   assert.ok(email.error)
@@ -98,6 +103,20 @@ test('a recipient has its address, the time of the outcome and the reason', asyn
   assert.deepEqual(
     skipped.map(({ reason }) => reason),
     ['the address is suppressed', UNSUBSCRIBED],
+  )
+  assert.deepEqual(
+    skipped.map(({ reasonCode, reasonData }) => [reasonCode, reasonData?.refusal]),
+    [
+      ['suppressed', undefined],
+      ['refused', 'unsubscribed'],
+    ],
+  )
+  const { data: arrived } = await pageOf(campaign, 'delivered')
+  assert.equal(arrived[0]?.reasonCode, null)
+  const { data: waiting } = await pageOf(campaign, 'pending')
+  assert.deepEqual(
+    waiting.map(({ reason, reasonCode }) => reason === null || reasonCode === 'deferred'),
+    waiting.map(() => true),
   )
 })
 

@@ -31,6 +31,12 @@ import { RESERVED_KEYS } from '../../../../people/contacts/write/data.ts'
 import { hasLeft } from '../../../../people/wishes/wishes.ts'
 import { receivedOptionsOf } from '../../definition/trigger.ts'
 import type { StepOf } from '../../graph/step-config.ts'
+import {
+  answersSpent,
+  STEP_ERRORS,
+  suppressedRecipient,
+  unsubscribedRecipient,
+} from '../../reasons.ts'
 import type { StepCall, StepOutcome, WalkingExecution } from '../walk.ts'
 
 export type SendEmailDeps = AcceptDeps & Pick<Base, 'directory' | 'store'>
@@ -86,8 +92,10 @@ export async function sendEmail(
   const recipientType = step.config.recipient?.type ?? 'CONTACT'
   const recipient = recipientOf(call)
   const input = { templateId, recipientType, recipientEmail: recipient?.address ?? null }
-  if (templateId === null) return { kind: 'failed', input, error: 'the step has no template' }
-  if (recipient === undefined) return { kind: 'failed', input, error: 'the step has no recipient' }
+  if (templateId === null)
+    return { kind: 'failed', input, error: STEP_ERRORS.step_without_template }
+  if (recipient === undefined)
+    return { kind: 'failed', input, error: STEP_ERRORS.step_without_recipient }
   const withheld = await findWithheldAnswer(tx, { execution, recipient, workflow, at })
   if (withheld !== undefined) return { kind: 'skipped', input, reason: withheld }
   const plan = await plans(templateId)
@@ -129,11 +137,9 @@ async function findRefusalOfNamed(
 ): Promise<string | undefined> {
   const { address } = recipient
   const key = { projectId: plan.project.id, address }
-  if (await isSuppressed(tx, key)) return `${address} is suppressed`
+  if (await isSuppressed(tx, key)) return suppressedRecipient(address)
   const isAsked = plan.contentClass !== 'TRANSACTIONAL'
-  return isAsked && (await hasLeft(tx, key))
-    ? `the owner of ${address} has unsubscribed`
-    : undefined
+  return isAsked && (await hasLeft(tx, key)) ? unsubscribedRecipient(address) : undefined
 }
 
 /**
@@ -189,9 +195,7 @@ async function findWithheld(
   const { id: contactId, address: recipient } = contact
   const key = { contactId, recipient, workflowId, executionNumber: number }
   const found = await tx.find(countAnswers, { ...key, since: at - DAY_MS })
-  if ((found?.answers ?? 0) < perDay) return undefined
-  const answers = perDay === 1 ? 'an answer' : `${perDay} answers`
-  return `the sender has had ${answers} within 24 hours (answersPerDay)`
+  return (found?.answers ?? 0) < perDay ? undefined : answersSpent(perDay)
 }
 
 const findEmail = statement<{ id: string }>(

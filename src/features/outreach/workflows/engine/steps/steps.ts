@@ -28,6 +28,7 @@ import type {
   UpdateContactConfig,
 } from '../../graph/step-config.ts'
 import type { TurnKey, WorkflowNotifier } from '../../notifier.ts'
+import { STEP_ERRORS, UNNAMED_EXIT } from '../../reasons.ts'
 import { type AskedValues, hasTemplates, isOf, type StepValues } from '../step-values.ts'
 import type { TurnChanges } from '../turn-changes.ts'
 import { DUE_AT_ONCE, type OpenStep, type StepCall, type StepOutcome, type Steps } from '../walk.ts'
@@ -105,7 +106,7 @@ export function createSteps(
     WEBHOOK: (call) => beginWebhook(deps, tx, { call, key }),
     UPDATE_CONTACT: (call) => updateContactOfStep(deps, tx, { call, workflow, at, ask, changes }),
     EXIT: async ({ step }) => {
-      const reason = step.config.reason ?? 'exit_step'
+      const reason = step.config.reason ?? UNNAMED_EXIT
       return { kind: 'exits', reason, output: { reason } }
     },
   }
@@ -200,7 +201,7 @@ export async function updateContactOfStep(
     : given
   if (updates === undefined) return { kind: 'later' }
   if (updates === 'too heavy') {
-    const error = 'the templates take too much time or memory to render'
+    const error = STEP_ERRORS.step_templates_too_heavy
     return { kind: 'failed', input: { updates: given, subscriptionAction }, error }
   }
   const input = { updates, subscriptionAction }

@@ -17,6 +17,7 @@ import { isAutomaticRow } from '../../../../ground/conditions/automatic-mail.ts'
 import { storedEventName } from '../../../../ground/conditions/field.ts'
 import { readEventContexts } from '../../../../ground/events/context.ts'
 import type { StepOf } from '../../graph/step-config.ts'
+import { STEP_ERRORS } from '../../reasons.ts'
 import type { OpenStep, StepCall, StepOutcome, WalkingExecution } from '../walk.ts'
 import { findEmailOfStep } from './send-email.ts'
 
@@ -147,7 +148,7 @@ export async function resumeWait(
   const { eventName } = config
   const key = { executionNumber: execution.number }
   const wait = await tx.find(findWait, key)
-  if (wait === undefined) return { kind: 'failed', error: 'the wait is lost' }
+  if (wait === undefined) return { kind: 'failed', error: STEP_ERRORS.step_wait_lost }
   const event = await findEnd(tx, wait, startedAt - CLOCK_STEP_MS)
   if (
     event === undefined &&

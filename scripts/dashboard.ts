@@ -1,0 +1,35 @@
+/**
+ * `npm run dashboard`: bundles `src/dashboard` into a folder of hashed files, from which the server and the
+ * executable serve `/app`. A build whose inputs have not changed is kept.
+ * `npm run dashboard -- --watch`: builds again after each change.
+ */
+import { watch } from 'node:fs'
+import path from 'node:path'
+import { parseArgs } from 'node:util'
+import { buildDashboard } from './dashboard/build.ts'
+
+process.chdir(path.join(import.meta.dirname, '..'))
+const { values } = parseArgs({ options: { watch: { type: 'boolean' } } })
+await buildAndTell()
+if (values.watch) watchSources()
+
+async function buildAndTell(): Promise<void> {
+  const { isNew, sizes } = await buildDashboard()
+  if (!isNew) return
+  for (const { name, bytes, limit } of sizes) {
+    const kilobytes = (bytes / 1024).toFixed(1).padStart(6)
+    console.log(`${kilobytes} of ${String(limit / 1024).padStart(3)} KB  ${name}`)
+  }
+}
+
+/** Saving a file often makes several events, so a build waits until they have ended. */
+function watchSources(): void {
+  let timer: NodeJS.Timeout | undefined
+  let building = Promise.resolve()
+  watch(path.join('src', 'dashboard'), { recursive: true }, () => {
+    clearTimeout(timer)
+    timer = setTimeout(() => {
+      building = building.then(buildAndTell).catch((error: unknown) => console.error(error))
+    }, 50)
+  })
+}

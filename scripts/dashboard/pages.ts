@@ -1,0 +1,43 @@
+/**
+ * The pages of the dashboard. The server puts the path of `base_url` in place of `BASE`, because a proxy may
+ * serve the program below a path. The scripts find that path in their own address.
+ */
+import { BASE } from '../../src/http/dashboard/files.ts'
+
+type Index = { main: string; theme: string; app: string; first: readonly string[] }
+
+export function indexPage({ main, theme, app, first }: Index): string {
+  const asset = (name: string) => `${BASE}/app/assets/${name}`
+  const preloads = first
+    .map((name) => `<link rel="modulepreload" href="${asset(name)}">\n`)
+    .join('')
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="robots" content="noindex, nofollow">
+<meta name="color-scheme" content="light dark">
+<title>Pillarbox</title>
+<link rel="icon" href="data:,">
+<script src="${asset(theme)}"></script>
+<link rel="stylesheet" href="${asset(app)}">
+${preloads}<script type="module" src="${asset(main)}"></script>
+</head>
+<body>
+<div id="app"></div>
+<noscript><p>This page needs JavaScript. The API and the command line work without it.</p></noscript>
+</body>
+</html>
+`
+}
+
+/** The page that shows one mail. Its script is part of the page, so that the policy allows that script alone. */
+export function framePage(script: string): string {
+  return `<!doctype html>
+<meta charset="utf-8">
+<meta name="referrer" content="no-referrer">
+<title>Mail</title>
+<script>${script}</script>
+`
+}

@@ -1,0 +1,170 @@
+/** Who is signed in, in which projects, at which server: loaded once, and shared by all screens. */
+import { computed, signal } from '@preact/signals'
+import { languageOfAccount } from '../logic/account-language.ts'
+import { projectOf } from '../logic/base.ts'
+import {
+  LANGUAGES,
+  type LanguageCode,
+  preferredLanguage,
+  rememberLanguage,
+  setLanguage,
+} from '../text/text.ts'
+import { type Answer, ApiFailure, base, call, configureClient } from './client.ts'
+import { queryClient } from './queries.ts'
+
+export type User = Answer<'GET /users/@me'>
+export type Project = Answer<'GET /users/@me/projects'>[number]
+export type Config = Answer<'GET /config'>
+
+const LAST_PROJECT = 'pillarbox.project'
+/** Stands in the storage while a session is believed to exist: scripts do not see its cookie. */
+const SIGNED_IN = 'pillarbox.signed-in'
+
+export const config = signal<Config | undefined>(undefined)
+export const user = signal<User | undefined>(undefined)
+export const projects = signal<readonly Project[]>([])
+/** The failure that keeps the dashboard from starting. */
+export const startFailure = signal<ApiFailure | undefined>(undefined)
+/** The session opens nothing but the account, until the user has opened the link in a mail. */
+export const isUnverified = signal(false)
+/** The session ended while a page was open: the sign-in is shown over the page. */
+export const isSignedOut = signal(false)
+export const isOffline = signal(false)
+export const isOutdated = signal(false)
+/** The project that is shown is being reset. */
+export const isResetting = signal(false)
+/** The path of the address, with the base. */
+export const path = signal(location.pathname)
+
+export const project = computed(() => {
+  const id = projectOf(path.value.slice(base.length))
+  return projects.value.find((one) => one.id === id)
+})
+
+/** Nobody may sign in yet: the first user is made by the link that the server shows at its start. */
+export const needsSetUp = computed(() => config.value?.setup.needed === true)
+
+export const isOperator = computed(() => user.value?.isOperator === true)
+
+let version: string | undefined
+let waiting: (() => void)[] = []
+
+configureClient({
+  project: () => projectOf(location.pathname.slice(base.length)),
+  untilSignedIn: () => {
+    // Before the first answer there is no page to keep: the door is shown instead.
+    if (user.value === undefined)
+      return Promise.reject(new ApiFailure('SIGNED_OUT', 'No session.', { status: 401 }))
+    isSignedOut.value = true
+    return new Promise((resolve) => waiting.push(resolve))
+  },
+  onVersion: (running) => {
+    version ??= running
+    if (running !== version) isOutdated.value = true
+  },
+  onResetting: () => {
+    isResetting.value = true
+  },
+  onReachable: (isReachable) => {
+    isOffline.value = !isReachable
+  },
+})
+
+/** Loads what all screens need. Without a session, `user` stays undefined. */
+export async function start(): Promise<void> {
+  startFailure.value = undefined
+  const isExpected = localStorage.getItem(SIGNED_IN) !== null
+  try {
+    const [settings] = await Promise.all([
+      call('GET /config'),
+      isExpected ? loadUser() : undefined,
+      setLanguage(preferredLanguage()),
+    ])
+    // The server tells its version to sessions only, for example after a log-in with a provider.
+    if (!isExpected && settings.version !== undefined) await loadUser()
+    config.value = settings
+  } catch (error) {
+    startFailure.value = error as ApiFailure
+  }
+}
+
+async function loadUser(): Promise<void> {
+  try {
+    const [self, own] = await Promise.all([call('GET /users/@me'), loadProjects()])
+    isUnverified.value = own === undefined
+    projects.value = own ?? []
+    user.value = self
+    localStorage.setItem(SIGNED_IN, 'yes')
+  } catch (error) {
+    if (!(error instanceof ApiFailure) || error.status !== 401) throw error
+    localStorage.removeItem(SIGNED_IN)
+  }
+}
+
+/** Undefined until the address of the user is verified. */
+async function loadProjects(): Promise<readonly Project[] | undefined> {
+  try {
+    return await call('GET /users/@me/projects')
+  } catch (error) {
+    const isBarred = error instanceof ApiFailure && error.code === 'EMAIL_VERIFICATION_REQUIRED'
+    if (isBarred) return undefined
+    throw error
+  }
+}
+
+/**
+ * After a login. Calls that met the end of the session are repeated, and the language of the account is taken.
+ * @throws ApiFailure if the user cannot be loaded
+ */
+export async function signedIn(): Promise<void> {
+  const before = user.value?.id
+  const self = await call('GET /users/@me', { isProbe: true })
+  // Another person must not see what the page of the first one holds, and none of its calls is repeated.
+  if (before !== undefined && self.id !== before) return location.assign(`${base}/app`)
+  // A session is told more about the server.
+  await Promise.all([reloadConfig(), takeLanguage(self)])
+  await loadUser()
+  isSignedOut.value = false
+  void queryClient.invalidateQueries()
+  const resumed = waiting
+  waiting = []
+  for (const resume of resumed) resume()
+}
+
+export async function reloadConfig(): Promise<void> {
+  config.value = await call('GET /config')
+}
+
+async function takeLanguage(self: User): Promise<void> {
+  const code = languageOfAccount(self, Object.keys(LANGUAGES)) as LanguageCode | undefined
+  if (code === undefined) return
+  rememberLanguage(code)
+  await setLanguage(code)
+}
+
+export async function signOut(): Promise<void> {
+  await call('POST /auth/logout')
+  sessionStorage.clear()
+  localStorage.removeItem(SIGNED_IN)
+  location.assign(`${base}/app/login`)
+}
+
+export async function reloadProjects(): Promise<void> {
+  projects.value = await call('GET /users/@me/projects')
+}
+
+/** The project that was shown last, or else the newest. */
+export function lastProject(): Project | undefined {
+  const last = localStorage.getItem(LAST_PROJECT)
+  return projects.value.find(({ id }) => id === last) ?? projects.value[0]
+}
+
+export function rememberProject(id: string): void {
+  localStorage.setItem(LAST_PROJECT, id)
+}
+
+/** Whether the user's role in the project is at least this one. The server decides; this only explains. */
+export function hasRole(needed: 'MEMBER' | 'ADMIN' | 'OWNER'): boolean {
+  const order = ['MEMBER', 'ADMIN', 'OWNER']
+  return order.indexOf(project.value?.role ?? '') >= order.indexOf(needed)
+}

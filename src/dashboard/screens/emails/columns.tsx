@@ -1,0 +1,67 @@
+/** The columns of the list of emails. */
+import type { Answer } from '../../api/client.ts'
+import { stateOf, toneOf } from '../../logic/email-state.ts'
+import { rowReason } from '../../logic/row-reason.ts'
+import { visible } from '../../logic/visible.ts'
+import { t } from '../../text/text.ts'
+import { link } from '../../ui/link.ts'
+import { PhraseText } from '../../ui/phrase.tsx'
+import { Status } from '../../ui/status.tsx'
+import type { Column } from '../../ui/table.tsx'
+import { Time } from '../../ui/time.tsx'
+
+export type EmailRow = Answer<'GET /emails'>['data'][number]
+
+export function emailColumns(): readonly Column<EmailRow>[] {
+  return [
+    { key: 'to', label: t('emails.to'), class: 'sub', show: (row) => row.recipientAddress },
+    {
+      key: 'subject',
+      label: t('emails.subject'),
+      class: 'key',
+      show: (row) => (
+        <>
+          <a href={link(`/emails/${row.id}`)}>
+            {row.subject === '' ? t('emails.noSubject') : visible(row.subject)}
+          </a>
+          {row.isTest && <span class="mark-test">{t('emails.test')}</span>}
+        </>
+      ),
+    },
+    {
+      key: 'state',
+      label: t('emails.state'),
+      class: 'end2',
+      show: (row) => {
+        const state = stateOf(row)
+        return <Status tone={toneOf(state)}>{t(`email.${state}`)}</Status>
+      },
+    },
+    {
+      key: 'reason',
+      label: t('emails.reason'),
+      class: 'p2 muted',
+      show: (row) => <Reason row={row} />,
+    },
+    {
+      key: 'accepted',
+      label: t('emails.accepted'),
+      class: 'num muted end',
+      isSorted: true,
+      show: (row) => <Time at={row.createdAt} />,
+    },
+  ]
+}
+
+function Reason({ row }: { row: EmailRow }) {
+  const phrase = rowReason(row)
+  // The sentence of the server has all details; it shows where the column is too narrow.
+  if (phrase !== undefined) {
+    return (
+      <span title={row.reason}>
+        <PhraseText phrase={phrase} />
+      </span>
+    )
+  }
+  return <span lang="en">{visible(row.reason)}</span>
+}

@@ -1,0 +1,66 @@
+/** All mail of the project, newest first, with the reason for where each email is. */
+import { useEffect, useMemo, useState } from 'preact/hooks'
+import { useLocation } from 'preact-iso/router'
+import { EMAIL_FIELDS, emailQuery, type ListFilter, NO_FILTER } from '../../logic/email-filter.ts'
+import { isUnfiltered, readState, writeState } from '../../logic/url-state.ts'
+import { emails as emailsTexts } from '../../text/en/emails.ts'
+import { list as listTexts } from '../../text/en/list.ts'
+import { addTexts, locale, t } from '../../text/text.ts'
+import { SearchField } from '../../ui/filter-bar.tsx'
+import { link } from '../../ui/link.ts'
+import { List } from '../../ui/list.tsx'
+import { Page } from '../../ui/page.tsx'
+import { place } from '../../ui/time.tsx'
+import { useList } from '../../ui/use-list.ts'
+import { type EmailRow, emailColumns } from './columns.tsx'
+import { Filters } from './filters.tsx'
+import { NoMail } from './no-mail.tsx'
+
+addTexts(emailsTexts, listTexts)
+
+export default function Emails() {
+  const { url, path, route } = useLocation()
+  const search = url.slice(path.length)
+  const filter = useMemo(() => readState(EMAIL_FIELDS, search), [search])
+  const query = useMemo(() => emailQuery(filter, new Date(), place().timeZone), [filter])
+  const list = useList<'GET /emails', EmailRow>('GET /emails', query)
+  const { rows } = list
+  const columns = useMemo(emailColumns, [locale()])
+  const [isOpening, setOpening] = useState(false)
+
+  const change = (part: Partial<ListFilter>) => {
+    const next = { ...filter, ...part } as ListFilter
+    route(`${path}${writeState(EMAIL_FIELDS, next)}`, true)
+  }
+  useEffect(() => {
+    if (!isOpening || !list.isReady) return
+    setOpening(false)
+    const [only] = rows
+    if (rows.length === 1 && only !== undefined && !list.hasMore) route(link(`/emails/${only.id}`))
+  }, [isOpening, list.isReady, rows])
+
+  return (
+    <Page title={t('nav.emails')} text={t('emails.lead')}>
+      <search class="bar">
+        <SearchField
+          label={t('emails.search')}
+          hint={t('emails.search.hint')}
+          value={filter.q}
+          onSearch={(q) => change({ q })}
+          onEnter={() => setOpening(true)}
+        />
+        <Filters filter={filter} onChange={change} />
+      </search>
+      <List
+        list={list}
+        label={t('emails.table')}
+        columns={columns}
+        isUnfiltered={isUnfiltered<typeof EMAIL_FIELDS>(filter)}
+        filterText={t('emails.filtered')}
+        onClear={() => change(NO_FILTER)}
+        empty={<NoMail />}
+        foot={<span>{t('emails.kept')}</span>}
+      />
+    </Page>
+  )
+}

@@ -1,0 +1,23 @@
+/** A project without mail: how the first one is sent, with the real address of this server. */
+import { config } from '../../api/session.ts'
+import { writeSnippet } from '../../logic/snippets.ts'
+import { t } from '../../text/text.ts'
+import { Copy } from '../../ui/copy.tsx'
+import { Empty } from '../../ui/state.tsx'
+
+export function NoMail() {
+  const url = (config.value?.urls.api ?? location.origin).replace(/\/$/, '')
+  const from = config.value?.environment === 'sandbox' ? 'hello@example.test' : 'you@your-domain'
+  const mail = { from, to: 'you@example.net', subject: 'Hello', body: '<p>It works.</p>' }
+  const command = writeSnippet('curl', { url, submission: undefined }, mail) ?? ''
+  return (
+    <Empty title={t('emails.empty')}>
+      <p class="muted">{t('emails.empty.text')}</p>
+      <code class="code machine-text">{command}</code>
+      <p class="row">
+        <Copy text={command} />
+        <span class="small muted">{t('emails.empty.key')}</span>
+      </p>
+    </Empty>
+  )
+}

@@ -1,0 +1,122 @@
+/**
+ * The first steps of a project, on the place of its overview: a sender, a mail, and its story, on one page. The page
+ * notices mail that a program sends, and asks nothing about the person.
+ */
+import { useEffect, useState } from 'preact/hooks'
+import lazy from 'preact-iso/lazy'
+import { useCall } from '../../api/queries.ts'
+import { config, project } from '../../api/session.ts'
+import { firstOutcome, firstSender, lookDelay, QUICK_FOR_MS } from '../../logic/onboarding.ts'
+import { first as firstTexts } from '../../text/en/first.ts'
+import { form as formTexts } from '../../text/en/form.ts'
+import { addTexts, t } from '../../text/text.ts'
+import { putStepsAway } from '../../ui/onboarding.ts'
+import { Page } from '../../ui/page.tsx'
+import { Panel } from '../../ui/panel.tsx'
+import { Suspense } from '../../ui/suspense.tsx'
+import { type FirstEmail, FirstMailBox } from './first-mail.tsx'
+import { SendStep } from './send-step.tsx'
+import { ReadStep, RealStep, SenderStep, SignedInStep } from './steps.tsx'
+
+addTexts(firstTexts, formTexts)
+
+const DomainStep = lazy(() => import('./domain-step.tsx'))
+
+const DOMAIN_MS = 10_000
+/** After the mail has ended its way. */
+const RESTING_MS = 15_000
+
+export default function Onboarding() {
+  const { id = '' } = project.value ?? {}
+  const [since, setSince] = useState(() => Date.now())
+  const { sender, domains } = useSender(id)
+  const { email, error, refetch } = useNewestEmail(since, sender !== undefined)
+  const isDone = email !== undefined && firstOutcome(email) === 'arrived'
+  const lookAgain = () => {
+    setSince(Date.now())
+    void refetch()
+  }
+  return (
+    <Page
+      title={t('first.title')}
+      text={t(`first.${config.value?.environment ?? 'direct'}`)}
+      actions={<AwayButton projectId={id} />}
+    >
+      <div class="body">
+        <div class="cols">
+          <section class="first">
+            <Panel query={domains} rows={6}>
+              {() => (
+                <ol class="line">
+                  <SignedInStep />
+                  {sender === undefined ? (
+                    <Suspense>
+                      <DomainStep />
+                    </Suspense>
+                  ) : (
+                    <SenderStep sender={sender} />
+                  )}
+                  <SendStep sender={sender} isDone={isDone} onSent={lookAgain} />
+                  <ReadStep email={email} isDone={isDone} />
+                  <RealStep isNext={isDone} />
+                </ol>
+              )}
+            </Panel>
+          </section>
+          <aside class="aside">
+            <FirstMailBox email={email} error={error} onRetry={lookAgain} />
+          </aside>
+        </div>
+      </div>
+    </Page>
+  )
+}
+
+function AwayButton({ projectId }: { projectId: string }) {
+  return (
+    <button
+      class="btn"
+      type="button"
+      title={t('first.away.hint')}
+      onClick={() => putStepsAway(projectId)}
+    >
+      {t('first.away')}
+    </button>
+  )
+}
+
+/** The sender of the first mail; looked for until there is one. */
+function useSender(projectId: string) {
+  const [isLooking, setLooking] = useState(true)
+  const domains = useCall(
+    'GET /domains/project/{projectId}',
+    { params: { projectId } },
+    { poll: isLooking ? DOMAIN_MS : undefined },
+  )
+  const sender = firstSender(domains.data ?? [])
+  useEffect(() => setLooking(sender === undefined), [sender])
+  return { sender, domains }
+}
+
+/** The newest email of the project: looked for every second at first, and seldom once it has ended its way. */
+function useNewestEmail(since: number, isEnabled: boolean) {
+  const [poll, setPoll] = useState(lookDelay(0))
+  const { data, error, refetch } = useCall(
+    'GET /emails',
+    { query: { limit: 1 } },
+    { poll, isEnabled },
+  )
+  const email: FirstEmail | undefined = data?.data[0]
+  const isOver = email !== undefined && firstOutcome(email) !== 'waiting'
+  useEffect(() => {
+    if (isOver) {
+      setPoll(RESTING_MS)
+      return
+    }
+    setPoll(lookDelay(Date.now() - since))
+    const left = Math.max(0, since + QUICK_FOR_MS - Date.now())
+    const timer = setTimeout(() => setPoll(lookDelay(QUICK_FOR_MS)), left)
+    return () => clearTimeout(timer)
+  }, [since, isOver])
+  return { email, error, refetch }
+}

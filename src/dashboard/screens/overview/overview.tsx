@@ -1,0 +1,128 @@
+/** The overview of a project: the answer, the figures, and what they are made of. A new project has its first steps. */
+import { useEffect, useState } from 'preact/hooks'
+import lazy from 'preact-iso/lazy'
+import { useLocation } from 'preact-iso/router'
+import { useCall } from '../../api/queries.ts'
+import { project } from '../../api/session.ts'
+import {
+  dayOf,
+  RANGE_PRESETS,
+  readShownRange,
+  toEmailRange,
+  toRangeQuery,
+  writeShownRange,
+} from '../../logic/range.ts'
+import { checks as checkTexts } from '../../text/en/checks.ts'
+import { overview as overviewTexts } from '../../text/en/overview.ts'
+import { addTexts, t } from '../../text/text.ts'
+import { useKeys } from '../../ui/keys.ts'
+import { link } from '../../ui/link.ts'
+import { areStepsPutAway, wantedSteps } from '../../ui/onboarding.ts'
+import { Page } from '../../ui/page.tsx'
+import { Loading } from '../../ui/state.tsx'
+import { Suspense } from '../../ui/suspense.tsx'
+import { place } from '../../ui/time.tsx'
+import { Answers, headingText } from './answers.tsx'
+import { Caps } from './caps.tsx'
+import { LIVE_MS, useAnswer } from './facts.ts'
+import { Figures } from './figures.tsx'
+import { MailByDay } from './mail-by-day.tsx'
+import { Next } from './next.tsx'
+import { RangeHead, RangePicker } from './range-picker.tsx'
+import { Receivers } from './receivers.tsx'
+
+addTexts(overviewTexts, checkTexts)
+
+const Onboarding = lazy(() => import('../onboarding/onboarding.tsx'))
+
+const MINUTE_MS = 60_000
+
+export default function Overview() {
+  const { id = '' } = project.value ?? {}
+  const [isNew, setNew] = useState<boolean>()
+  const setup = useCall('GET /projects/{id}/setup-state', { params: { id } })
+  const hasSent = setup.data?.data.hasSentEmail
+  useEffect(() => {
+    // Decided once: the first mail must not take the page away from under its reader.
+    if (hasSent !== undefined) setNew((before) => before ?? !hasSent)
+  }, [hasSent])
+  const isWanted = wantedSteps.value === id
+  if (setup.isPending && !isWanted) {
+    return (
+      <Page title={t('nav.overview')}>
+        <div class="body">
+          <Loading />
+        </div>
+      </Page>
+    )
+  }
+  if (isWanted || ((isNew ?? hasSent === false) && !areStepsPutAway(id))) {
+    return (
+      <Suspense>
+        <Onboarding />
+      </Suspense>
+    )
+  }
+  return <Mail />
+}
+
+function Mail() {
+  const { query, route } = useLocation()
+  const now = useMinute()
+  const zone = place()
+  const range = readShownRange(query, dayOf(now, zone.timeZone))
+  const asked = toRangeQuery(range, now, zone)
+  const days = toEmailRange(range, now, zone)
+  const overview = useCall(
+    'GET /analytics/overview',
+    { query: asked },
+    { poll: LIVE_MS, keep: true },
+  )
+  const answer = useAnswer(overview.data?.current.sent)
+  const heading = headingText(answer)
+  useKeys(
+    RANGE_PRESETS.map((preset, index) => ({
+      key: String(index + 1),
+      label: `${t('range.label')}: ${t(`range.${preset}`)}`,
+      run: () => route(link('/') + writeShownRange({ preset })),
+    })),
+    [link('/')],
+  )
+  return (
+    <Page
+      title={t('nav.overview')}
+      heading={heading}
+      text={<RangeHead range={range} at={overview.dataUpdatedAt} />}
+      actions={<RangePicker range={range} />}
+    >
+      <div class="body">
+        <Answers answer={answer} />
+        <Figures query={overview} range={range} days={days} />
+        <MailByDay asked={asked} hasCampaigns={hasCampaigns(overview.data)} />
+        <div class="cols">
+          <Receivers asked={asked} days={days} />
+          <div>
+            <Next />
+            <Caps />
+          </div>
+        </div>
+      </div>
+    </Page>
+  )
+}
+
+function hasCampaigns(
+  overview: { streams: readonly { stream: string; sent: number }[] } | undefined,
+): boolean {
+  return overview?.streams.some(({ stream, sent }) => stream === 'CAMPAIGN' && sent > 0) ?? false
+}
+
+/** The time, a new one each minute. */
+function useMinute(): Date {
+  const [now, setNow] = useState(() => new Date())
+  useEffect(() => {
+    const timer = setInterval(() => setNow(new Date()), MINUTE_MS)
+    return () => clearInterval(timer)
+  }, [])
+  return now
+}

@@ -1,0 +1,167 @@
+/** The last step: the first project, and the domain that its mail comes from. */
+import { useState } from 'preact/hooks'
+import { type Answer, call } from '../../api/client.ts'
+import { useCall } from '../../api/queries.ts'
+import { projects, reloadProjects } from '../../api/session.ts'
+import { t, tx } from '../../text/text.ts'
+import { Copy } from '../../ui/copy.tsx'
+import { TextField } from '../../ui/field.tsx'
+import { FormBox, FormFailure, Submit, useForm } from '../../ui/form.tsx'
+import { Failed, Loading } from '../../ui/state.tsx'
+import { Status } from '../../ui/status.tsx'
+
+type Domain = Answer<'GET /domains/project/{projectId}'>[number]
+type DnsRecord = Domain['records'][number]
+
+const POLL_MS = 10_000
+
+export function ProjectStep({ onDone }: { onDone(): void }) {
+  const [project] = projects.value
+  if (project === undefined) return <ProjectForm />
+  return (
+    <div class="stack">
+      <p>{tx('setup.project.is', { name: <b>{project.name}</b> })}</p>
+      <Domains projectId={project.id} />
+      <p>
+        <button class="btn main" type="button" onClick={onDone}>
+          {t('setup.finish')}
+        </button>
+      </p>
+    </div>
+  )
+}
+
+function ProjectForm() {
+  const form = useForm(async ({ name = '' }) => {
+    await call('POST /users/@me/projects', { body: { name } })
+    await reloadProjects()
+  })
+  return (
+    <FormBox form={form}>
+      <p>{t('setup.project.text')}</p>
+      <TextField
+        {...{ form, name: 'name', label: t('setup.project.name'), required: true }}
+        hint={t('setup.project.hint')}
+        maxLength={100}
+        autocomplete="off"
+      />
+      <FormFailure form={form} />
+      <Submit form={form} class="main">
+        {t('setup.project.make')}
+      </Submit>
+    </FormBox>
+  )
+}
+
+export function Domains({ projectId }: { projectId: string }) {
+  const headers = { 'X-Project-Id': projectId }
+  const { data, error, refetch } = useCall('GET /domains/project/{projectId}', {
+    params: { projectId },
+    headers,
+  })
+  if (data === undefined && error !== null) {
+    return <Failed error={error} onRetry={() => void refetch()} />
+  }
+  if (data === undefined) return <Loading rows={2} />
+  const [domain] = data
+  return domain === undefined ? (
+    <DomainForm headers={headers} onMade={() => void refetch()} />
+  ) : (
+    <DomainRecords domain={domain} headers={headers} />
+  )
+}
+
+type DomainFormProps = { headers: Record<string, string>; onMade(): void }
+
+function DomainForm({ headers, onMade }: DomainFormProps) {
+  const form = useForm(async ({ domain = '' }) => {
+    await call('POST /domains', { body: { domain: domain.trim() }, headers })
+    onMade()
+  })
+  return (
+    <FormBox form={form}>
+      <TextField
+        {...{ form, name: 'domain', label: t('setup.domain.name'), required: true }}
+        hint={t('setup.domain.hint')}
+        autocomplete="off"
+        isLiteral
+      />
+      <FormFailure form={form} />
+      <Submit form={form} class="">
+        {t('setup.domain.add')}
+      </Submit>
+    </FormBox>
+  )
+}
+
+type DomainRecordsProps = { domain: Domain; headers: Record<string, string> }
+
+/** The records to publish. The page looks again by itself, so it turns to verified without a reload. */
+function DomainRecords({ domain, headers }: DomainRecordsProps) {
+  const [isVerified, setVerified] = useState(domain.verified)
+  const { data } = useCall(
+    'GET /domains/{id}/verify',
+    { params: { id: domain.id }, headers },
+    { poll: POLL_MS, isEnabled: !isVerified },
+  )
+  if (data?.verified === true && !isVerified) setVerified(true)
+  const records = data?.records ?? domain.records
+  return (
+    <section class="stack" aria-label={domain.domain}>
+      <p class="row between">
+        <b>{domain.domain}</b>
+        <span role="status">
+          <Status tone={isVerified ? 'good' : 'live'}>
+            {isVerified ? t('setup.domain.verified') : t('setup.domain.looking')}
+          </Status>
+        </span>
+      </p>
+      {isVerified ? (
+        <details>
+          <summary class="small">{t('setup.domain.show', { count: records.length })}</summary>
+          <Records records={records} />
+        </details>
+      ) : (
+        <>
+          <p class="small muted">{t('setup.domain.records')}</p>
+          <Records records={records} />
+        </>
+      )}
+    </section>
+  )
+}
+
+function Records({ records }: { records: readonly DnsRecord[] }) {
+  return (
+    <ul class="checks">
+      {records.map((record) => (
+        <li key={`${record.type} ${record.name} ${record.purpose}`}>
+          <RecordLine record={record} />
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+function RecordLine({ record }: { record: DnsRecord }) {
+  const { name, type, value, state, purpose, required } = record
+  const isThere = state === 'found'
+  return (
+    <div class="grow">
+      <p class="row between small">
+        <Status tone={isThere ? 'good' : state === 'different' ? 'bad' : 'off'}>
+          <b>{type}</b> <span lang="en">{purpose}</span>
+        </Status>
+        <span class="muted">
+          {required ? t('setup.domain.required') : t('setup.domain.recommended')}
+        </span>
+      </p>
+      {[name, value].map((text) => (
+        <div class="fix" key={text}>
+          <code class="code wrap">{text}</code>
+          <Copy text={text} isIcon />
+        </div>
+      ))}
+    </div>
+  )
+}

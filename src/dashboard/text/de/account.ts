@@ -1,0 +1,52 @@
+/** Texts of the account of the user. */
+export const account = {
+  'account.look': 'Sprache und Aussehen',
+  'account.language': 'Sprache',
+  'account.zone': 'Zeitzone',
+  'account.zone.browser': 'Wie der Browser ({zone})',
+  'account.theme': 'Farben',
+  'account.density': 'Dichte',
+  'account.keys': 'Einzelne Tasten',
+  'account.keys.text':
+    'Tasten wie j, k und ? wirken außerhalb von Feldern. Tasten mit Strg oder Command bleiben, auch wenn das aus ist.',
+  'account.password': 'Passwort',
+  'account.password.current': 'Jetziges Passwort',
+  'account.password.new': 'Neues Passwort',
+  'account.password.hint': 'Mindestens 6 Zeichen. Alle anderen Sitzungen enden.',
+  'account.password.change': 'Passwort ändern',
+  'account.password.changed': 'Das Passwort ist geändert, und alle anderen Sitzungen sind beendet.',
+  'account.password.wrong': 'Das ist nicht dein Passwort.',
+  'account.provider':
+    'Du meldest dich mit {provider} an. Dort sind dein Passwort und dein zweiter Faktor.',
+  'account.factor': 'Zweiter Faktor',
+  'account.factor.on': 'An',
+  'account.factor.off': 'Aus',
+  'account.factor.text':
+    'Damit braucht eine Anmeldung außer dem Passwort einen Code deiner Authenticator-App.',
+  'account.factor.turnOn': 'Einschalten',
+  'account.factor.turnOff': 'Ausschalten',
+  'account.factor.scan': 'Scanne diesen Code mit deiner Authenticator-App.',
+  'account.factor.qr': 'QR-Code für die Authenticator-App',
+  'account.factor.type': 'Oder tippe dieses Geheimnis in die App:',
+  'account.factor.first':
+    'Die sechs Ziffern, die die App jetzt zeigt. Alle anderen Sitzungen enden.',
+  'account.codes': 'Deine Wiederherstellungscodes',
+  'account.codes.text':
+    'Jeder ersetzt einmal einen Code der App, zum Beispiel wenn das Telefon weg ist. Sie werden nur dieses eine Mal gezeigt: bewahre sie auf, wo du Passwörter aufbewahrst.',
+  'account.codes.print': 'Drucken',
+  'account.codes.kept': 'Ich habe sie aufbewahrt',
+  'account.cancel': 'Abbrechen',
+  'account.sessions': 'Sitzungen',
+  'account.sessions.this': 'dieser Browser',
+  'account.sessions.unknown': 'Ein unbekanntes Programm',
+  'account.sessions.used': 'benutzt',
+  'account.sessions.since': 'seit',
+  'account.sessions.end': 'Beenden',
+  'account.sessions.endOf': 'Sitzung von {device} beenden',
+  'account.sessions.endOthers': {
+    one: 'Die andere beenden',
+    other: 'Alle {count} anderen beenden',
+  },
+  'account.operator': 'Server',
+  'account.operator.setUp': 'Einrichtung durchgehen',
+} as const

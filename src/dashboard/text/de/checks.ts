@@ -1,0 +1,20 @@
+/** The names of the checks of the server. */
+export const checks = {
+  'check.base_url': 'Öffentliche Adresse',
+  'check.backup': 'Sicherungen',
+  'check.blocklists': 'Sperrlisten',
+  'check.certificates': 'Zertifikate',
+  'check.clock': 'Uhr',
+  'check.disk_space': 'Platz auf der Platte',
+  'check.dkim': 'DKIM-Schlüssel',
+  'check.dmarc': 'DMARC-Eintrag',
+  'check.inodes': 'Zahl der Dateien',
+  'check.oldest_due': 'Wartende Mails',
+  'check.one_click': 'Abmelden mit einem Klick',
+  'check.return_path': 'Rücksendeadresse',
+  'check.reverse_dns': 'Reverse DNS',
+  'check.smtp_egress': 'Port 25 nach außen',
+  'check.spf': 'SPF-Eintrag',
+  'check.starttls': 'Verschlüsselung eingehender Mails',
+  'check.wal': 'Protokoll der Datenbank',
+} as const

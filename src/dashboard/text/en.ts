@@ -1,0 +1,34 @@
+/** English, from which the other languages are translated. One file for each part of the dashboard. */
+import { account } from './en/account.ts'
+import { activity } from './en/activity.ts'
+import { chart } from './en/chart.ts'
+import { checks } from './en/checks.ts'
+import { door } from './en/door.ts'
+import { emails } from './en/emails.ts'
+import { first } from './en/first.ts'
+import { form } from './en/form.ts'
+import { list } from './en/list.ts'
+import { overview } from './en/overview.ts'
+import { palette } from './en/palette.ts'
+import { reasons } from './en/reasons.ts'
+import { setup } from './en/setup.ts'
+import { shell } from './en/shell.ts'
+import { story } from './en/story.ts'
+
+export const en = {
+  ...shell,
+  ...palette,
+  ...door,
+  ...form,
+  ...list,
+  ...setup,
+  ...checks,
+  ...overview,
+  ...chart,
+  ...first,
+  ...emails,
+  ...story,
+  ...reasons,
+  ...activity,
+  ...account,
+} as const

@@ -1,0 +1,20 @@
+/** The names of the checks of the server. */
+export const checks = {
+  'check.base_url': 'Public address',
+  'check.backup': 'Backups',
+  'check.blocklists': 'Blocklists',
+  'check.certificates': 'Certificates',
+  'check.clock': 'Clock',
+  'check.disk_space': 'Disk space',
+  'check.dkim': 'DKIM keys',
+  'check.dmarc': 'DMARC record',
+  'check.inodes': 'Number of files',
+  'check.oldest_due': 'Mail that waits',
+  'check.one_click': 'Unsubscribing with one click',
+  'check.return_path': 'Return path',
+  'check.reverse_dns': 'Reverse DNS',
+  'check.smtp_egress': 'Port 25 outwards',
+  'check.spf': 'SPF record',
+  'check.starttls': 'Encryption of incoming mail',
+  'check.wal': 'Log of the database',
+} as const

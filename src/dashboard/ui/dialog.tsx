@@ -1,0 +1,68 @@
+/** A modal dialog. The browser keeps the focus inside; its opener gets it back at the end. */
+import type { ComponentChildren } from 'preact'
+import { useEffect, useRef } from 'preact/hooks'
+import { t } from '../text/text.ts'
+import { Icon } from './icon.tsx'
+
+type DialogProps = {
+  title: string
+  /** Called at Escape, at a click beside the dialog and at its closing button. */
+  onClose(): void
+  children: ComponentChildren
+  class?: string
+  /** The dialog stays until its content closes it: Escape and a click beside it do nothing. */
+  isFirm?: boolean
+}
+
+export function Dialog({
+  title,
+  onClose,
+  children,
+  class: className = '',
+  isFirm = false,
+}: DialogProps) {
+  const element = useRef<HTMLDialogElement>(null)
+  useEffect(() => {
+    const dialog = element.current
+    const opener = document.activeElement
+    if (dialog !== null && !dialog.open) dialog.showModal()
+    return () => {
+      dialog?.close()
+      // The dialog has left the document before, so the browser does not give the focus back.
+      if (document.activeElement !== document.body || !(opener instanceof HTMLElement)) return
+      opener.focus({ preventScroll: true })
+    }
+  }, [])
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: Escape closes the dialog by its cancel event.
+    <dialog
+      ref={element}
+      class={`dialog ${className}`}
+      aria-label={title}
+      // Without it, browsers close the dialog at the second Escape, whatever the event's listener does.
+      closedby={isFirm ? 'none' : undefined}
+      onCancel={(event) => {
+        event.preventDefault()
+        if (!isFirm) onClose()
+      }}
+      onClick={(event) => {
+        if (!isFirm && event.target === element.current) onClose()
+      }}
+    >
+      <header class="row between">
+        <h2>{title}</h2>
+        {!isFirm && (
+          <button
+            class="btn quiet icon"
+            type="button"
+            aria-label={t('dialog.close')}
+            onClick={onClose}
+          >
+            <Icon name="cross" />
+          </button>
+        )}
+      </header>
+      {children}
+    </dialog>
+  )
+}

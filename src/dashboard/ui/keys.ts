@@ -1,0 +1,54 @@
+/**
+ * Keys of the page. A screen registers its own while it is shown, and `?` lists all. Single keys do nothing in
+ * fields, and can be turned off (WCAG 2.1.4).
+ */
+import { signal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
+import { isTyping, readKey } from '../logic/keys.ts'
+
+/** `key`: `e`, `g e` for two keys in a row, or `mod+k` for Ctrl or Command. */
+export type Binding = { key: string; label: string; run(): void; isGlobal?: boolean }
+
+const STORED = 'pillarbox.single-keys'
+/** How long the first of two keys waits for the second. */
+const SEQUENCE_MS = 1_000
+
+export const bindings = signal<readonly Binding[]>([])
+let pending: { key: string; at: number } | undefined
+
+export function areSingleKeysOn(): boolean {
+  return localStorage.getItem(STORED) !== 'off'
+}
+
+export function setSingleKeys(isOn: boolean): void {
+  localStorage.setItem(STORED, isOn ? 'on' : 'off')
+}
+
+export function useKeys(own: readonly Binding[], changesWith: readonly unknown[] = []): void {
+  useEffect(() => {
+    bindings.value = [...bindings.value, ...own]
+    return () => {
+      bindings.value = bindings.value.filter((one) => !own.includes(one))
+    }
+  }, changesWith)
+}
+
+addEventListener('keydown', (event) => {
+  const key = readKey(event)
+  if (key === undefined || event.defaultPrevented) return
+  const isSingle = !key.startsWith('mod+')
+  if (isSingle && (!areSingleKeysOn() || isTyping(event.target as Element | null))) return
+  // Below an open dialog, only keys with Ctrl or Command act.
+  if (isSingle && document.querySelector('dialog[open]') !== null) return
+  const isSequence = pending !== undefined && event.timeStamp - pending.at < SEQUENCE_MS
+  const pressed = isSequence ? `${pending?.key} ${key}` : key
+  pending = undefined
+  // The newest binding wins, so that a screen may take a key of the frame.
+  const found = bindings.value.findLast((one) => one.key === pressed)
+  if (found !== undefined) {
+    event.preventDefault()
+    found.run()
+  } else if (bindings.value.some((one) => one.key.startsWith(`${pressed} `))) {
+    pending = { key: pressed, at: event.timeStamp }
+  }
+})

@@ -1,0 +1,96 @@
+/** A list with its states: rows, news above them, and what stands below; loading, empty, no match, failed. */
+import type { ComponentChildren } from 'preact'
+import { useMemo } from 'preact/hooks'
+import { t, tx } from '../text/text.ts'
+import { Failed, Loading, NoMatch } from './state.tsx'
+import { type Column, Table } from './table.tsx'
+import { Time } from './time.tsx'
+import type { LoadedList } from './use-list.ts'
+
+/** Older rows say when they were read. */
+const STALE_MS = 60_000
+
+type ListProps<Item> = {
+  list: LoadedList<Item>
+  label: string
+  columns: readonly Column<Item & { id: string }>[]
+  /** No filter is set, so an empty list means that nothing exists. */
+  isUnfiltered: boolean
+  /** What was filtered, in words. */
+  filterText: string
+  onClear(): void
+  empty: ComponentChildren
+  /** Stands below the rows. */
+  foot?: ComponentChildren
+}
+
+export function List<Item>(props: ListProps<Item>) {
+  const { added, showNews } = props.list
+  return (
+    <>
+      <div class="news" aria-live="polite">
+        {added.count > 0 && (
+          <button
+            class="btn main pill"
+            type="button"
+            onClick={() => {
+              showNews()
+              window.scrollTo(0, 0)
+            }}
+          >
+            {t(added.isMore ? 'list.new.many' : 'list.new', { count: added.count })}
+          </button>
+        )}
+      </div>
+      <Rows {...props} />
+    </>
+  )
+}
+
+function Rows<Item>(props: ListProps<Item>) {
+  const { list, label, columns, isUnfiltered, filterText, onClear, empty, foot } = props
+  const { rows, error, isReady, isDimmed, total, asOf } = list
+  const isStale = useMemo(() => Date.now() - asOf > STALE_MS, [rows, asOf, error])
+  if (rows.length === 0 && error !== null) {
+    return (
+      <div class="body">
+        <Failed error={error} onRetry={list.retry} />
+      </div>
+    )
+  }
+  if (rows.length === 0 && !isReady) {
+    return (
+      <div class="body">
+        <Loading rows={12} />
+      </div>
+    )
+  }
+  if (rows.length === 0)
+    return isUnfiltered ? empty : <NoMatch filter={filterText} onClear={onClear} />
+  return (
+    <>
+      <div class={isDimmed ? 'dimmed' : ''}>
+        <Table
+          {...{ label, columns, rows, total }}
+          idOf={({ id }) => id}
+          onEnd={list.loadMore}
+          isBusy={isDimmed}
+        />
+      </div>
+      {error !== null && (
+        <div class="body">
+          <Failed error={error} onRetry={list.retry} />
+        </div>
+      )}
+      <p class="bar small muted foot">
+        {list.isLoadingMore && <span role="status">{t('table.more')}</span>}
+        {list.isFull && list.hasMore && <strong>{t('list.narrow', { count: rows.length })}</strong>}
+        <span aria-live="polite">{total !== undefined && t('list.count', { count: total })}</span>
+        {isStale && (
+          <span>{tx('state.asOf', { time: <Time at={new Date(asOf).toISOString()} /> })}</span>
+        )}
+        {foot}
+      </p>
+    </>
+  )
+}

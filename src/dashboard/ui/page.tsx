@@ -1,0 +1,47 @@
+/** The head of a screen: its one `h1`, which takes the focus after navigation, and the title of the tab. */
+import type { ComponentChildren } from 'preact'
+import { useEffect, useRef } from 'preact/hooks'
+
+type PageProps = {
+  /** The thing or the screen, for the tab. */
+  title: string
+  heading?: ComponentChildren
+  /** Where the screen stands: links above the heading. */
+  trail?: ComponentChildren
+  text?: ComponentChildren
+  actions?: ComponentChildren
+  children?: ComponentChildren
+}
+
+let hasShownPage = false
+
+/** The person has seen a screen, so the next heading takes the focus. */
+export function markShown(): void {
+  hasShownPage = true
+}
+
+export function Page({ title, heading = title, trail, text, actions, children }: PageProps) {
+  const element = useRef<HTMLHeadingElement>(null)
+  useEffect(() => {
+    document.title = `${title} · Pillarbox`
+  }, [title])
+  useEffect(() => {
+    if (hasShownPage) element.current?.focus({ preventScroll: true })
+    markShown()
+  }, [])
+  return (
+    <>
+      <div class="head">
+        <div class="grow">
+          {trail !== undefined && <p class="trail small">{trail}</p>}
+          <h1 ref={element} tabIndex={-1}>
+            {heading}
+          </h1>
+          {text !== undefined && <p>{text}</p>}
+        </div>
+        {actions}
+      </div>
+      {children}
+    </>
+  )
+}

@@ -1,0 +1,213 @@
+/**
+ * A table of any length. Only the rows in view are in the document; the next page is asked for before its end is
+ * reached. The page itself scrolls, so that the browser's keys and gestures work as everywhere.
+ */
+import type { ComponentChildren } from 'preact'
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { isNearEnd, type Span, scrollTo, type View, windowOf } from '../logic/window.ts'
+import { t } from '../text/text.ts'
+import { useKeys } from './keys.ts'
+
+export type Column<Row> = {
+  key: string
+  label: string
+  /** Classes of its cells: `key`, `sub`, `end` and `end2` place them in the two lines of a phone. */
+  class?: string
+  isSorted?: boolean
+  show(row: Row): ComponentChildren
+}
+
+type TableProps<Row> = {
+  label: string
+  columns: readonly Column<Row>[]
+  rows: readonly Row[]
+  /** The id of a row. One cell of each row has a link, which opens it. */
+  idOf(row: Row): string
+  /** All rows that exist; undefined while it is not known. */
+  total?: number | undefined
+  /** Asks for the next page; undefined if there is none, or one is on its way. */
+  onEnd?: (() => void) | undefined
+  isBusy?: boolean
+}
+
+const GUESSED_ROW = 36
+
+/** What the entry of the history keeps, so that going back finds the row again. */
+type Kept = { row: number; scroll: number }
+
+export function keptPlace(): Kept | undefined {
+  return (history.state as { place?: Kept } | null)?.place
+}
+
+export function Table<Row>({
+  label,
+  columns,
+  rows,
+  idOf,
+  total,
+  onEnd,
+  isBusy = false,
+}: TableProps<Row>) {
+  const body = useRef<HTMLTableSectionElement>(null)
+  const [span, setSpan] = useState<Span>({ from: 0, to: Math.min(rows.length, 60) })
+  const [rowHeight, setRowHeight] = useState(GUESSED_ROW)
+  const [current, setCurrent] = useState(() => keptPlace()?.row ?? -1)
+  const wanted = useRef<number | undefined>(undefined)
+  const isRestored = useRef(false)
+
+  const view = (): View => ({
+    count: rows.length,
+    rowHeight,
+    above: -(body.current?.getBoundingClientRect().top ?? 0),
+    height: window.innerHeight,
+  })
+  const look = () => {
+    const seen = view()
+    const next = windowOf(seen)
+    setSpan((before) => (before.from === next.from && before.to === next.to ? before : next))
+    if (onEnd !== undefined && isNearEnd(seen)) onEnd()
+  }
+
+  const focusWanted = () => {
+    if (wanted.current === undefined) return
+    const link = linkOf(body.current, wanted.current)
+    if (link === null) return
+    wanted.current = undefined
+    link.focus({ preventScroll: true })
+  }
+
+  useLayoutEffect(() => {
+    const row = body.current?.querySelector('tr[data-row]')
+    const height = row?.getBoundingClientRect().height ?? 0
+    if (height > 0 && Math.abs(height - rowHeight) > 0.5) setRowHeight(height)
+  })
+  useEffect(() => {
+    if (!isRestored.current && rows.length > 0) {
+      isRestored.current = true
+      const place = keptPlace()
+      if (place !== undefined) {
+        window.scrollTo(0, place.scroll)
+        // The row that was opened takes the focus back, after the heading of the new page took it.
+        wanted.current = place.row
+        requestAnimationFrame(focusWanted)
+      }
+    }
+    look()
+    addEventListener('scroll', look, { passive: true })
+    addEventListener('resize', look)
+    return () => {
+      removeEventListener('scroll', look)
+      removeEventListener('resize', look)
+    }
+  }, [rows, rowHeight, onEnd])
+  // The row that was asked for may have come into the document just now.
+  useEffect(() => focusWanted(), [span, current])
+
+  const go = (row: number) => {
+    const target = Math.max(0, Math.min(rows.length - 1, row))
+    const covered = body.current?.previousElementSibling?.getBoundingClientRect().height ?? 0
+    wanted.current = target
+    setCurrent(target)
+    if (target === 0) window.scrollTo(0, 0)
+    else window.scrollBy(0, scrollTo(target, view(), covered))
+  }
+  useKeys(
+    [
+      { key: 'j', label: t('table.next'), run: () => go(current + 1) },
+      { key: 'k', label: t('table.previous'), run: () => go(current - 1) },
+      { key: 'Home', label: t('table.first'), run: () => go(0) },
+      { key: 'End', label: t('table.last'), run: () => go(rows.length - 1) },
+    ],
+    [current, rows, rowHeight],
+  )
+
+  /** Before a row is opened, the entry of the list learns where the person was. */
+  const keep = ({ target }: Event) => {
+    const row = Number((target as Element).closest('tr')?.dataset.row ?? Number.NaN)
+    if (Number.isNaN(row) || (target as Element).closest('a') === null) return
+    const place: Kept = { row, scroll: window.scrollY }
+    history.replaceState({ ...history.state, place }, '')
+  }
+
+  return (
+    <table
+      class="full list nosel window"
+      aria-label={label}
+      aria-rowcount={total === undefined ? -1 : total + 1}
+      aria-busy={isBusy}
+      onClickCapture={keep}
+    >
+      <thead>
+        <tr aria-rowindex={1}>
+          {columns.map(({ key, label: name, class: className, isSorted }) => (
+            <th
+              key={key}
+              scope="col"
+              class={`w-${key} ${className ?? ''}`}
+              aria-sort={isSorted ? 'descending' : undefined}
+            >
+              {name}
+              {isSorted && <span aria-hidden="true"> ↓</span>}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody ref={body}>
+        <Gap rows={span.from} {...{ rowHeight }} width={columns.length} />
+        {rows.slice(span.from, span.to).map((row, index) => (
+          <TableRow
+            key={idOf(row)}
+            {...{ row, columns }}
+            at={span.from + index}
+            isCurrent={span.from + index === current}
+            onFocus={setCurrent}
+          />
+        ))}
+        <Gap rows={Math.max(0, rows.length - span.to)} {...{ rowHeight }} width={columns.length} />
+      </tbody>
+    </table>
+  )
+}
+
+type RowProps<Row> = {
+  row: Row
+  columns: readonly Column<Row>[]
+  at: number
+  isCurrent: boolean
+  onFocus(at: number): void
+}
+
+/** While the window moves, most rows stay: they are not made again. */
+function TableRow<Row>({ row, columns, at, isCurrent, onFocus }: RowProps<Row>) {
+  return useMemo(
+    () => (
+      <tr
+        data-row={at}
+        aria-rowindex={at + 2}
+        class={isCurrent ? 'current' : ''}
+        onFocusCapture={() => onFocus(at)}
+      >
+        {columns.map(({ key, class: className, show }) => (
+          <td key={key} class={className}>
+            {show(row)}
+          </td>
+        ))}
+      </tr>
+    ),
+    [row, columns, at, isCurrent, onFocus],
+  )
+}
+
+function linkOf(body: Element | null, row: number): HTMLAnchorElement | null {
+  return body?.querySelector<HTMLAnchorElement>(`tr[data-row="${row}"] a`) ?? null
+}
+
+/** The place of the rows that are not in the document. */
+function Gap({ rows, rowHeight, width }: { rows: number; rowHeight: number; width: number }) {
+  if (rows === 0) return null
+  return (
+    <tr class="gap">
+      <td colSpan={width} style={{ height: `${rows * rowHeight}px` }} />
+    </tr>
+  )
+}

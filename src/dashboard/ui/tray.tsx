@@ -1,0 +1,89 @@
+/** The jobs of the project that run, in a corner of every page: a reload or another page loses none of them. */
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { type Answer, type ApiFailure, call } from '../api/client.ts'
+import { queryClient, useCall } from '../api/queries.ts'
+import { findEnded, isEnded, jobDelay } from '../logic/jobs.ts'
+import { palette as paletteTexts } from '../text/en/palette.ts'
+import { addTexts, t } from '../text/text.ts'
+import { toast } from './toast.tsx'
+
+addTexts(paletteTexts)
+
+type ListedJob = Answer<'GET /jobs'>['data'][number]
+
+const LIST = 'GET /jobs'
+
+export default function Tray() {
+  const asked = useRef(0)
+  const known = useRef<readonly ListedJob[] | undefined>(undefined)
+  const [delay, setDelay] = useState(jobDelay([], 0))
+  const { data, dataUpdatedAt } = useCall(LIST, {}, { poll: delay })
+  const jobs = data?.data
+  useEffect(() => {
+    if (jobs === undefined) return
+    const ended = findEnded(known.current, jobs)
+    for (const job of ended) tell(job)
+    // What a job changed is on the page, perhaps.
+    if (ended.length > 0)
+      void queryClient.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== LIST })
+    known.current = jobs
+    asked.current += 1
+    setDelay(jobDelay(jobs, asked.current))
+  }, [dataUpdatedAt])
+  const running = jobs?.filter((job) => !isEnded(job)) ?? []
+  if (running.length === 0) return null
+  return (
+    <aside class="tray" aria-label={t('tray.title', { count: running.length })}>
+      <details open>
+        <summary>{t('tray.title', { count: running.length })}</summary>
+        <ul>
+          {running.map((job) => (
+            <JobLine key={job.id} job={job} />
+          ))}
+        </ul>
+      </details>
+    </aside>
+  )
+}
+
+function JobLine({ job }: { job: ListedJob }) {
+  const { id, label, state, progress, done, total, by, isCancelling } = job
+  const [failure, setFailure] = useState<ApiFailure>()
+  const cancel = async () => {
+    try {
+      await call('DELETE /jobs/{id}', { params: { id } })
+      setFailure(undefined)
+    } catch (error) {
+      setFailure(error as ApiFailure)
+    }
+    void queryClient.invalidateQueries({ queryKey: [LIST] })
+  }
+  return (
+    <li>
+      <p class="row between">
+        <span class="grow">
+          <b lang="en">{label}</b>{' '}
+          <span class="muted">
+            {t(`job.${state}`)}
+            {by !== null && ` ${t('tray.by', { email: by.email })}`}
+          </span>
+        </span>
+        <button class="btn quiet" type="button" disabled={isCancelling} onClick={cancel}>
+          {t('tray.cancel')}
+        </button>
+      </p>
+      <progress aria-label={label} max={100} value={progress} />
+      <p class="xs muted">{total === null ? done : t('tray.progress', { done, total })}</p>
+      {failure !== undefined && (
+        <p class="fault" role="alert" lang="en">
+          {failure.message}
+        </p>
+      )}
+    </li>
+  )
+}
+
+function tell({ label, state, failedReason }: ListedJob): void {
+  if (state === 'failed') toast(t('tray.failed', { label, reason: failedReason ?? '' }))
+  else toast(t('tray.done', { label }))
+}

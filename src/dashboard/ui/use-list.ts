@@ -1,0 +1,97 @@
+/**
+ * The rows of a list, newest first: pages by cursor, and what a call for the first page every few seconds says of
+ * them. Rows never jump: newer ones are counted, and shown when the person wants them.
+ */
+import { useEffect, useMemo } from 'preact/hooks'
+import type { Input, Key } from '../api/client.ts'
+import { queryClient, useCall, usePages } from '../api/queries.ts'
+import { keptPlace } from './table.tsx'
+
+const PAGE_ROWS = 100
+/** More rows are of no use to a person, and cost memory. */
+const MAX_ROWS = 20_000
+
+type Row = { id: string }
+type RowPage<Item> = {
+  data: readonly Item[]
+  cursor: string | null
+  hasMore: boolean
+  total?: number
+}
+
+export type LoadedList<Item> = ReturnType<typeof useList<Key, Item & Row>>
+
+/** `query`: the filters of the list. */
+export function useList<K extends Key, Item extends Row>(key: K, query: object) {
+  const input = { query: { ...query, limit: PAGE_ROWS } } as Omit<Input<K>, 'signal'>
+  const pagesKey = ['pages', key, input]
+  const firstKey = [key, input]
+  const text = JSON.stringify(input)
+  useMemo(() => {
+    // Going back shows the rows as they were; any other way here shows the newest ones.
+    if (keptPlace() === undefined) queryClient.removeQueries({ queryKey: pagesKey })
+  }, [text])
+  const pages = usePages<K, Item>(key, input)
+  const isReady = pages.isSuccess && !pages.isPlaceholderData
+  const first = pages.data?.pages[0] as RowPage<Item> | undefined
+  useEffect(() => {
+    // The first page was just loaded: the call that looks for news begins after its pause.
+    if (isReady && queryClient.getQueryData(firstKey) === undefined) {
+      queryClient.setQueryData(firstKey, first)
+    }
+  }, [isReady, text])
+  const news = useCall(key, input, { poll: 'fast', isEnabled: isReady })
+
+  const loaded = useMemo(
+    () => ((pages.data?.pages ?? []) as RowPage<Item>[]).flatMap(({ data }) => data),
+    [pages.data],
+  )
+  const fresh = isReady ? (news.data as unknown as RowPage<Item> | undefined) : undefined
+  const rows = useMemo(() => refreshed(loaded, fresh), [loaded, fresh])
+  const added = useMemo(() => newer(loaded, fresh), [loaded, fresh])
+
+  const showNews = () => {
+    if (fresh === undefined) return
+    queryClient.setQueryData(pagesKey, { pages: [fresh], pageParams: [undefined] })
+  }
+  useEffect(() => {
+    // In an empty list nothing can jump.
+    if (isReady && loaded.length === 0 && added.count > 0) showNews()
+  }, [isReady, loaded, added])
+
+  const isFull = rows.length >= MAX_ROWS
+  const canLoad = pages.hasNextPage && !pages.isFetching && !pages.isError && !isFull && isReady
+  return {
+    rows,
+    added,
+    showNews,
+    isFull,
+    isReady,
+    hasMore: pages.hasNextPage === true,
+    isLoadingMore: pages.isFetchingNextPage,
+    isDimmed: pages.isPlaceholderData,
+    error: pages.error,
+    retry: () => void (pages.data === undefined ? pages.refetch() : pages.fetchNextPage()),
+    loadMore: canLoad ? () => void pages.fetchNextPage({ cancelRefetch: false }) : undefined,
+    total: (fresh ?? first)?.total,
+    asOf: news.dataUpdatedAt || pages.dataUpdatedAt,
+  }
+}
+
+/** The loaded rows in their places, each as it is now. */
+function refreshed<Item extends Row>(
+  loaded: readonly Item[],
+  fresh: RowPage<Item> | undefined,
+): readonly Item[] {
+  if (fresh === undefined) return loaded
+  const byId = new Map(fresh.data.map((row) => [row.id, row]))
+  return loaded.map((row) => byId.get(row.id) ?? row)
+}
+
+/** The rows above the first that is known. `isMore`: none is known, so there may be more of them. */
+function newer<Item extends Row>(loaded: readonly Item[], fresh: RowPage<Item> | undefined) {
+  const known = new Set(loaded.map(({ id }) => id))
+  const rows = fresh?.data ?? []
+  const at = rows.findIndex(({ id }) => known.has(id))
+  return { count: at === -1 ? rows.length : at, isMore: at === -1 && rows.length === PAGE_ROWS }
+}

@@ -1,0 +1,123 @@
+/**
+ * The dashboard in Chromium beside the real server, whose DNS and receivers are fakes. Each visit ends with
+ * an error if the page wrote to the console, broke its policy, or asked another origin.
+ */
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { after, before } from 'node:test'
+import type { Page } from 'playwright-core'
+import { buildDashboard } from '../../../scripts/dashboard/build.ts'
+import { type Program, startProgram } from '../../e2e/program.ts'
+import { addMember, addUser, logIn } from '../../session.ts'
+import { useChromium } from '../http/chromium.ts'
+
+type Role = 'MEMBER' | 'ADMIN' | 'OWNER'
+
+export type Person = { id: string; address: string; cookie: string }
+
+type VisitOptions = {
+  /** Who looks; nobody without one. */
+  person?: Person
+  /** Below the origin; `PROJECT` stands for the project of the tests. */
+  path?: string
+  width?: number
+  height?: number
+  scheme?: 'light' | 'dark'
+  language?: string
+  /** Parts of lines of the console that belong to the test, such as `status of 500`. */
+  expected?: RegExp
+}
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+const AXE_TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
+
+export function useDashboard(settings: Record<string, string> = {}) {
+  const chromium = useChromium(['--disable-background-networking'])
+  let program: Program | undefined
+  before(async () => {
+    if (chromium.skip !== false) return
+    await buildDashboard()
+    program = await startProgram(settings)
+  })
+  after(() => program?.close())
+  const running = () => {
+    if (program === undefined) throw new Error('the program does not run')
+    return program
+  }
+
+  return {
+    skip: chromium.skip,
+    program: running,
+
+    async makePerson(role: Role | null = 'OWNER', isOperator = false): Promise<Person> {
+      const { core, project } = running()
+      const user = await addUser(core, { isOperator })
+      if (role !== null) await addMember(core, { projectId: project.id, userId: user.id, role })
+      return { ...user, cookie: await logIn(core, user.id) }
+    },
+
+    /** Opens the page and hands it over. */
+    visit(
+      { person, path = '/app/PROJECT', expected, ...options }: VisitOptions,
+      look: (page: Page) => Promise<void>,
+    ) {
+      const { url, project } = running()
+      const { width = 1440, height = 900, scheme = 'light', language = 'en' } = options
+      const context = {
+        viewport: { width, height },
+        colorScheme: scheme,
+        locale: language,
+      } as const
+      return chromium.visit(context, async (page) => {
+        const complaints = listen(page, url())
+        if (person !== undefined) {
+          const [name = '', value = ''] = person.cookie.split('=')
+          await page.context().addCookies([{ name, value, url: url() }])
+        }
+        await page.goto(new URL(path.replace('PROJECT', project.id), url()).href)
+        await look(page)
+        assert.deepEqual(
+          complaints.filter((line) => expected?.test(line) !== true),
+          [],
+        )
+      })
+    },
+  }
+}
+
+/** Collects what a page must not do. */
+function listen(page: Page, origin: string): string[] {
+  const complaints: string[] = []
+  page.on('console', (message) => {
+    if (['error', 'warning'].includes(message.type())) complaints.push(message.text())
+  })
+  page.on('pageerror', ({ message }) => complaints.push(message))
+  page.on('request', (request) => {
+    const { protocol } = new URL(request.url())
+    const isLocal = ['data:', 'blob:', 'about:'].includes(protocol)
+    if (!isLocal && !request.url().startsWith(origin)) complaints.push(`asked ${request.url()}`)
+  })
+  return complaints
+}
+
+/** What axe finds on the page, one line each. */
+export async function findAccessFaults(page: Page): Promise<string[]> {
+  await page.evaluate(axe)
+  return page.evaluate(async (tags) => {
+    // biome-ignore lint/suspicious/noExplicitAny: axe is a global of the page.
+    const { violations } = await (globalThis as any).axe.run({ runOnly: tags })
+    return violations.flatMap(
+      ({ id, nodes }: { id: string; nodes: { html: string; failureSummary: string }[] }) =>
+        nodes.map(
+          ({ html, failureSummary }) =>
+            `${id}: ${html.slice(0, 160)} ${failureSummary.replaceAll('\n', ' ')}`,
+        ),
+    )
+  }, AXE_TAGS)
+}
+
+/** How many pixels the page is wider than its window. */
+export function sidewaysScroll(page: Page): Promise<number> {
+  return page.evaluate('document.documentElement.scrollWidth - innerWidth')
+}

@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { before, describe, it } from 'node:test'
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
+import { buildDashboard } from '../../scripts/dashboard/build.ts'
+import { ASSET_SOURCES } from '../../src/config/assets.ts'
+import type { DashboardManifest } from '../../src/http/dashboard/files.ts'
+
+const folder = path.resolve(ASSET_SOURCES['dashboard/'] ?? '')
+const read = (name: string) => readFileSync(path.join(folder, name))
+
+describe('the build of the dashboard', () => {
+  let manifest: DashboardManifest
+  before(async () => {
+    await buildDashboard()
+    manifest = JSON.parse(read('manifest.json').toString())
+  })
+
+  it('is kept while nothing changes', async () => {
+    assert.equal((await buildDashboard()).isNew, false)
+  })
+
+  it('has two smaller twins of each file, with the same content', () => {
+    assert.ok(manifest.files.length > 5)
+    for (const name of manifest.files) {
+      const bytes = read(name)
+      assert.deepEqual(brotliDecompressSync(read(`${name}.br`)), bytes)
+      assert.deepEqual(gunzipSync(read(`${name}.gz`)), bytes)
+    }
+  })
+
+  it('names in its page files that exist, and no other origin', () => {
+    const page = read('index.html').toString()
+    const named = [...page.matchAll(/(?:src|href)="\{\{base\}\}\/app\/assets\/([^"]+)"/g)].map(
+      ([, name = '']) => name,
+    )
+    assert.ok(named.length >= 4)
+    for (const name of named) assert.ok(manifest.files.includes(name), name)
+    assert.doesNotMatch(page, /https?:|<style|style=|\son\w+=/)
+  })
+
+  it('passes on the licence of each package in it', () => {
+    const text = read('licences.txt').toString()
+    for (const name of [
+      'preact',
+      'preact-iso',
+      '@preact/signals',
+      '@tanstack/query-core',
+      '@leeoniya/ufuzzy',
+    ]) {
+      assert.match(text, new RegExp(`^${name} \\d`, 'm'))
+    }
+    assert.ok((text.match(/permission notice/g) ?? []).length >= 5)
+  })
+
+  it('leaves no other file in its folder', () => {
+    const known = manifest.files.flatMap((name) => [name, `${name}.br`, `${name}.gz`])
+    const pages = ['index.html', 'frame.html', 'licences.txt', 'manifest.json']
+    assert.deepEqual(readdirSync(folder).sort(), [...known, ...pages].sort())
+  })
+})
