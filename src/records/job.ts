@@ -1,7 +1,7 @@
 /** Jobs: the answers of calls that queue one, of routes that show one, and the list of them. */
 import { z } from 'zod'
 import { instant } from './fields.ts'
-import { MAX_JOB_LABEL_LENGTH } from './limits.ts'
+import { MAX_JOB_LABEL_LENGTH, MAX_JOB_PATH_LENGTH, MAX_JOB_REASON_LENGTH } from './limits.ts'
 import { page, pageParameters } from './page.ts'
 
 export const queuedJob = z
@@ -29,10 +29,15 @@ export function jobStatus(result: z.ZodType, data: z.ZodType = parameters) {
 
 const optionalInstant = instant.nullable()
 
+const MAX_KIND_LENGTH = 40
+
 export const jobRecord = z
   .object({
     id: z.string(),
-    kind: z.string().meta({ description: 'The first part of the id, such as `bulk-delete`' }),
+    kind: z
+      .string()
+      .max(MAX_KIND_LENGTH)
+      .meta({ description: 'The first part of the id, such as `bulk-delete`' }),
     label: z.string().max(MAX_JOB_LABEL_LENGTH).meta({ description: 'What the job does' }),
     state: state.meta({ description: '`delayed`: waits for another attempt' }),
     progress: z.int().min(0).max(100).meta({ description: 'Percent' }),
@@ -46,8 +51,11 @@ export const jobRecord = z
       .object({ userId: z.string(), email: z.string() })
       .nullable()
       .meta({ description: 'Who asked for the job; null for a key, and for a deleted user' }),
-    failedReason: z.string().nullable(),
-    statusUrl: z.string().meta({ description: 'The path that shows the job with its result' }),
+    failedReason: z.string().max(MAX_JOB_REASON_LENGTH).nullable(),
+    statusUrl: z
+      .string()
+      .max(MAX_JOB_PATH_LENGTH)
+      .meta({ description: 'The path that shows the job with its result' }),
   })
   .meta({ id: 'Job' })
 
