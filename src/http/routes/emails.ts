@@ -5,7 +5,7 @@ import type { z } from 'zod'
 import { findEmailBytes } from '../../features/insight/activity/email-bytes.ts'
 import {
   countEmailsByStatus,
-  MAX_COUNTED,
+  MAX_COUNTED_EMAILS,
   MAX_COUNTED_OF_RECEIVER,
 } from '../../features/insight/emails/count-by-status.ts'
 import { listEmails } from '../../features/insight/emails/list-emails.ts'
@@ -65,7 +65,7 @@ export const count = ({ core }: RouteDeps) =>
     summary: 'Count emails by status',
     description:
       'With the filters of the list. Tests and received mail count too. If the filters have the server look at ' +
-      `more than ${MAX_COUNTED} emails, or ${MAX_COUNTED_OF_RECEIVER} with \`receiver\`, there are no counts: \`tooMany\` is true.`,
+      `more than ${MAX_COUNTED_EMAILS} emails, or ${MAX_COUNTED_OF_RECEIVER} with \`receiver\`, there are no counts: \`tooMany\` is true.`,
     query: emailCountsQuery,
     responses: { 200: { description: 'The counts', schema: emailCounts } },
     example: examples.count,

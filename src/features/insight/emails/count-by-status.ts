@@ -19,7 +19,7 @@ type Deps = Pick<Base, 'store' | 'config'>
 type StatusCount = { status: EmailStatus; count: number }
 
 /** The most rows that one request looks at: some hundred milliseconds of a scan thread. */
-export const MAX_COUNTED = 200_000
+export const MAX_COUNTED_EMAILS = 200_000
 /** With the filter `receiver`, which looks up the server of most emails. */
 export const MAX_COUNTED_OF_RECEIVER = 50_000
 
@@ -53,7 +53,7 @@ export async function countEmailsByStatus(
 
 function limitsOf({ receiver }: EmailFilter) {
   return receiver === undefined
-    ? { most: MAX_COUNTED, stretch: STRETCH }
+    ? { most: MAX_COUNTED_EMAILS, stretch: STRETCH }
     : { most: MAX_COUNTED_OF_RECEIVER, stretch: STRETCH_OF_RECEIVER }
 }
 
