@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact'
 import { useId } from 'preact/hooks'
 import { type ChartBox, type ChartTick, layoutBars, layoutLines } from '../logic/chart.ts'
 import { locale } from '../text/text.ts'
-import type { ChartSeriesProps } from './chart.tsx'
+import type { ChartSeriesProps } from './chart-props.ts'
 
 /** The middles of the points, and their distance, in pixels. */
 export type ChartPlaces = { centers: readonly number[]; step: number }

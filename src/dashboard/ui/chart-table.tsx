@@ -1,6 +1,6 @@
 /** The numbers of a chart. */
 import { locale, t } from '../text/text.ts'
-import type { ChartProps } from './chart.tsx'
+import type { ChartProps } from './chart-props.ts'
 
 type ChartTableProps = Pick<ChartProps, 'series' | 'points' | 'pointHead' | 'caption'>
 
