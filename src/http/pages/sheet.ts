@@ -104,5 +104,5 @@ nav { margin: var(--s5) 0 0; border-top: 1px solid var(--line); }
 nav ul { display: flex; flex-wrap: wrap; column-gap: var(--s5); margin: var(--s2) 0 0; padding: 0; list-style: none; }
 a { color: var(--accent); text-underline-offset: .2em; }
 nav a { display: inline-flex; align-items: center; min-height: 2.75rem; }
-:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; border-radius: var(--radius); }
+:focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; border-radius: var(--radius); }
 `
