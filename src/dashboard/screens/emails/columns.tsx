@@ -23,7 +23,7 @@ export function emailColumns(isByTime: boolean): readonly Column<EmailRow>[] {
       show: (row) => (
         <>
           <a href={link(`/emails/${row.id}`)}>
-            {row.subject === '' ? t('emails.noSubject') : visible(row.subject)}
+            <bdi>{row.subject === '' ? t('emails.noSubject') : visible(row.subject)}</bdi>
           </a>
           {row.isTest && <span class="mark-test">{t('emails.test')}</span>}
         </>
