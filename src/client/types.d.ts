@@ -1676,24 +1676,183 @@ export interface Operations {
       limit?: number
       /** `cursor` of the previous page */
       cursor?: string
+      /** false: the emails of further pages are not counted, and `total` is 0 if there are any */
+      total?: boolean
       /**
        * One or more of PENDING, SENDING, SENT, DELIVERED, RECEIVED, OPENED, CLICKED, BOUNCED, COMPLAINED,
        * FAILED, SUPPRESSED, with commas
        */
       status?: string
+      /**
+       * One or more of queued, deferred, held, paused, sending, delivered, relayed, bounced, failed,
+       * suppressed, received, with commas; waiting stands for queued, deferred, held, paused, sending
+       */
+      state?: string
       source?: 'TRANSACTIONAL' | 'CAMPAIGN' | 'WORKFLOW' | 'INBOUND'
       /** The beginning of the recipient's address, an id, or a Message-ID */
       search?: string
       contactId?: string
       campaignId?: string
       templateId?: string
+      /** What sent it: a campaign, template, workflow, or execution of one */
+      sourceId?: string
       /** The recipient's domain */
       domain?: string
+      /** A mailbox provider, as `receiver` of the emails names it */
+      receiver?:
+        | 'Gmail'
+        | 'Outlook'
+        | 'Yahoo'
+        | 'iCloud'
+        | 'Yahoo Japan'
+        | 'Proton'
+        | 'Fastmail'
+        | 'Zoho'
+        | 'GMX'
+        | 'WEB.DE'
+        | 'mail.com'
+        | 'T-Online'
+        | 'freenet'
+        | 'Posteo'
+        | 'mailbox.org'
+        | 'Orange'
+        | 'La Poste'
+        | 'Free'
+        | 'SFR'
+        | 'Libero'
+        | 'Seznam'
+        | 'Yandex'
+        | 'Mail.ru'
+        | 'QQ'
+        | 'NetEase'
+        | 'Naver'
+        | 'Comcast'
+        | 'AT&T'
+        | 'Spectrum'
+        | 'BT'
+        | 'UOL'
+        | 'Terra'
+        | 'Rediffmail'
+        | 'Bluewin'
+        | 'Telenet'
+        | 'Ziggo'
+        | 'Telstra'
+        | 'Google Workspace'
+        | 'Microsoft 365'
+        | 'IONOS'
+        | 'OVH'
+        | 'Gandi'
+        | 'Infomaniak'
+        | 'GoDaddy'
+        | 'Namecheap'
+        | 'Rackspace'
+        | 'Amazon WorkMail'
+        | 'Cloudflare'
+        | 'Mimecast'
+        | 'Proofpoint'
+        | 'Barracuda'
+        | 'Cisco Secure Email'
+        | 'Hornetsecurity'
+        | 'Trellix'
+        | 'Trend Micro'
+        | 'Other'
+      /** Tests only, or no tests */
+      isTest?: boolean
       startDate?: string
       endDate?: string
     }
     body: null
     answer: EmailPage
+  }
+  /** Count emails by status */
+  'GET /emails/counts': {
+    params: Record<string, never>
+    query: {
+      /**
+       * One or more of PENDING, SENDING, SENT, DELIVERED, RECEIVED, OPENED, CLICKED, BOUNCED, COMPLAINED,
+       * FAILED, SUPPRESSED, with commas
+       */
+      status?: string
+      /**
+       * One or more of queued, deferred, held, paused, sending, delivered, relayed, bounced, failed,
+       * suppressed, received, with commas; waiting stands for queued, deferred, held, paused, sending
+       */
+      state?: string
+      source?: 'TRANSACTIONAL' | 'CAMPAIGN' | 'WORKFLOW' | 'INBOUND'
+      /** The beginning of the recipient's address, an id, or a Message-ID */
+      search?: string
+      contactId?: string
+      campaignId?: string
+      templateId?: string
+      /** What sent it: a campaign, template, workflow, or execution of one */
+      sourceId?: string
+      /** The recipient's domain */
+      domain?: string
+      /** A mailbox provider, as `receiver` of the emails names it */
+      receiver?:
+        | 'Gmail'
+        | 'Outlook'
+        | 'Yahoo'
+        | 'iCloud'
+        | 'Yahoo Japan'
+        | 'Proton'
+        | 'Fastmail'
+        | 'Zoho'
+        | 'GMX'
+        | 'WEB.DE'
+        | 'mail.com'
+        | 'T-Online'
+        | 'freenet'
+        | 'Posteo'
+        | 'mailbox.org'
+        | 'Orange'
+        | 'La Poste'
+        | 'Free'
+        | 'SFR'
+        | 'Libero'
+        | 'Seznam'
+        | 'Yandex'
+        | 'Mail.ru'
+        | 'QQ'
+        | 'NetEase'
+        | 'Naver'
+        | 'Comcast'
+        | 'AT&T'
+        | 'Spectrum'
+        | 'BT'
+        | 'UOL'
+        | 'Terra'
+        | 'Rediffmail'
+        | 'Bluewin'
+        | 'Telenet'
+        | 'Ziggo'
+        | 'Telstra'
+        | 'Google Workspace'
+        | 'Microsoft 365'
+        | 'IONOS'
+        | 'OVH'
+        | 'Gandi'
+        | 'Infomaniak'
+        | 'GoDaddy'
+        | 'Namecheap'
+        | 'Rackspace'
+        | 'Amazon WorkMail'
+        | 'Cloudflare'
+        | 'Mimecast'
+        | 'Proofpoint'
+        | 'Barracuda'
+        | 'Cisco Secure Email'
+        | 'Hornetsecurity'
+        | 'Trellix'
+        | 'Trend Micro'
+        | 'Other'
+      /** Tests only, or no tests */
+      isTest?: boolean
+      startDate?: string
+      endDate?: string
+    }
+    body: null
+    answer: EmailCounts
   }
   /** Send a test of a text or of a template */
   'POST /emails/test': {
@@ -4903,6 +5062,30 @@ export type EmailSummary = {
   reason: string
   reasonCode: ReasonCode
   reasonData: ReasonData
+  /** Past if it is due now; null if none is planned */
+  nextAttemptAt: string | null
+  /** The mailbox provider, as analytics names it: by domain, else by the server that was tried */
+  receiver: string
+  attempts: number
+}
+
+export type EmailCounts = {
+  /** null: too many emails to count at once */
+  counts: {
+    PENDING: number
+    SENDING: number
+    SENT: number
+    DELIVERED: number
+    RECEIVED: number
+    OPENED: number
+    CLICKED: number
+    BOUNCED: number
+    COMPLAINED: number
+    FAILED: number
+    SUPPRESSED: number
+  } | null
+  total: number | null
+  tooMany: boolean
 }
 
 export type Email = {
@@ -4984,7 +5167,10 @@ export type Email = {
   reason: string
   reasonCode: ReasonCode
   reasonData: ReasonData
+  /** Past if it is due now; null if none is planned */
   nextAttemptAt: string | null
+  /** The mailbox provider, as analytics names it: by domain, else by the server that was tried */
+  receiver: string
   giveUpAt: string
   heldAt: string | null
   providerId: string | null

@@ -193,6 +193,7 @@ export const ROUTES: readonly RouteRow[] = [
   ['POST', '/render', 'member', render],
 
   ['GET', '/emails', 'member', emails.list],
+  ['GET', '/emails/counts', 'member', emails.count],
   ['POST', '/emails/test', 'member', sendEmailTest],
   ['GET', '/emails/:id', 'member', emails.show],
   ['GET', '/emails/:id/raw', 'member', emails.showRaw],

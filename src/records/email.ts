@@ -1,9 +1,7 @@
-/** Emails in the API: the record, its form in lists, the pages of these, and the query that lists them. */
+/** Emails in the API: the record, its form in lists, and the pages of these; `email-query.ts` has the queries. */
 import { z } from 'zod'
-import { parseDomain } from '../formats/address/address.ts'
-import { againAtTopLevel, id, instant, warnings } from './fields.ts'
-import { MAX_SEARCH_LENGTH } from './limits.ts'
-import { instantParameter, page, pageParameters } from './page.ts'
+import { againAtTopLevel, instant, warnings } from './fields.ts'
+import { page } from './page.ts'
 import { reasonFields, reasonOf } from './reason.ts'
 import { CONTENT_CLASSES, EMAIL_STATUSES, SOURCE_TYPES } from './words.ts'
 
@@ -61,13 +59,22 @@ const explained = {
     description: 'Where the email stands and why, in words; reasonCode and reasonData say the same',
   }),
   ...reasonFields,
+  nextAttemptAt: optionalInstant.meta({
+    description: 'Past if it is due now; null if none is planned',
+  }),
+  receiver: z.string().meta({
+    description:
+      'The mailbox provider, as analytics names it: by domain, else by the server that was tried',
+  }),
 }
 
-const listedEmail = z.object({ ...summaryFields, ...explained }).meta({ id: 'EmailSummary' })
+const listedEmail = z
+  .object({ ...summaryFields, ...explained, attempts: z.int() })
+  .meta({ id: 'EmailSummary' })
 
 export type ListedEmailRecord = z.output<typeof listedEmail>
 /** An email in a list, without what explains its state. */
-export type EmailSummary = Omit<ListedEmailRecord, keyof typeof explained>
+export type EmailSummary = Omit<ListedEmailRecord, keyof typeof explained | 'attempts'>
 
 const attemptRecord = z.object({
   at: instant,
@@ -133,7 +140,6 @@ export const emailRecord = z
         'fields, parts left out; and what a signed message goes without. Unknown names of the request come first',
     }),
     ...explained,
-    nextAttemptAt: optionalInstant,
     giveUpAt: instant,
     heldAt: optionalInstant,
     providerId: z.string().nullable(),
@@ -177,45 +183,6 @@ export const sendAnswer = z.object({
 })
 
 export const emailPage = page(listedEmail).meta({ id: 'EmailPage' })
-
-const statuses = z
-  .string()
-  .transform((text, context): z.infer<typeof status>[] => {
-    const names = text.split(',').map((name) => name.trim())
-    const known = z.array(status).min(1).safeParse(names)
-    if (known.success) return known.data
-    const message = `Expected a list of ${EMAIL_STATUSES.join(', ')}`
-    context.addIssue({ code: 'invalid_value', values: [...EMAIL_STATUSES], message, input: text })
-    return z.NEVER
-  })
-  .meta({ type: 'string', description: `One or more of ${EMAIL_STATUSES.join(', ')}, with commas` })
-
-const domain = z
-  .string()
-  .transform((text, context) => {
-    const name = parseDomain(text)
-    if (name !== undefined) return name
-    context.addIssue({ code: 'custom', message: 'Not a domain name', input: text })
-    return z.NEVER
-  })
-  .meta({ type: 'string', description: "The recipient's domain" })
-
-export const emailQuery = z.object({
-  ...pageParameters,
-  status: statuses.optional(),
-  source: source.optional(),
-  search: z
-    .string()
-    .max(MAX_SEARCH_LENGTH)
-    .optional()
-    .meta({ description: "The beginning of the recipient's address, an id, or a Message-ID" }),
-  contactId: id.optional(),
-  campaignId: id.optional(),
-  templateId: id.optional(),
-  domain: domain.optional(),
-  startDate: instantParameter('first'),
-  endDate: instantParameter('last'),
-})
 
 export const emailSummaryExample: EmailSummary = {
   id: '0199a7c0-0000-7000-8000-000000000011',
@@ -264,6 +231,7 @@ export const emailExample: EmailRecord = {
   reason: 'It is due now and will be sent as soon as the server gets to it.',
   ...reasonOf('due', {}),
   nextAttemptAt: '2026-11-22T09:30:00.000Z',
+  receiver: 'Other',
   giveUpAt: '2026-11-23T09:30:00.000Z',
   heldAt: null,
   providerId: null,

@@ -91,6 +91,26 @@ export const PAUSE_REASONS = [
   'restored',
 ] as const
 
+/**
+ * The states of an email in the queue: where it stands between the program and its receiver. `received`: it came in.
+ */
+export const QUEUE_STATES = [
+  'queued',
+  'deferred',
+  'held',
+  'paused',
+  'sending',
+  'delivered',
+  'relayed',
+  'bounced',
+  'failed',
+  'suppressed',
+  'received',
+] as const
+
+/** The states of mail that waits or is being sent, which a filter may name as `waiting`. */
+export const WAITING_STATES = ['queued', 'deferred', 'held', 'paused', 'sending'] as const
+
 /** Whether a receiver takes a project's mail now. */
 export const RECEIVER_STATES = ['open', 'slowed', 'closed', 'held'] as const
 

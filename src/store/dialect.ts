@@ -25,6 +25,7 @@ export const NAMED_INDEXES = [
   'emails_parked',
   'emails_ready',
   'emails_template',
+  'emails_workflow',
   'events_contact',
   'events_listed',
   'events_named',

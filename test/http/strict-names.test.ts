@@ -3,7 +3,7 @@
  * stands, and nothing is done; a request without such a name takes effect as any other.
  */
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { after, before, describe, test } from 'node:test'
 import { type NameTree, nameTreeOf } from '../../src/http/name-tree.ts'
 import type { Route } from '../../src/http/route.ts'
 import { type TestProject, trustDomain } from '../core.ts'
@@ -30,7 +30,6 @@ let mine: TestProject
 before(async () => {
   makePasswordsCheap()
   service = await startService(exampleOptions(dns))
-  mine = await service.makeProject('mine')
 })
 
 after(async () => {
@@ -39,7 +38,7 @@ after(async () => {
 })
 
 test('an unknown name is refused at every operation and depth, and nothing is done', async () => {
-  const runner = createExampleRunner({ service, mine }, dns)
+  const runner = createExampleRunner({ service, mine: await service.makeProject('walked') }, dns)
   let nested = 0
   for (const step of exampleSequence) {
     const { example, credentials, send } = await runner.prepare(step)
@@ -100,81 +99,88 @@ function refuses(name: string, { status, text, body, headers }: Answer, field: s
   assert.equal(headers['preference-applied'], 'handling=strict', name)
 }
 
-for (const name of OPEN_PAGES) {
-  test(`${name} refuses an unknown name, in its form too`, async () => {
-    const cookie = await logIn(service.core, mine.ownerId)
-    const [method = '', path = ''] = name.split(' ')
-    const token = path.startsWith('/projects/') ? mine.id : 'x'
-    const place = new URL(path.replaceAll(/:\w+(\{.+\})?/g, token), service.url)
-    const request = { method, headers: { ...STRICT, cookie }, redirect: 'manual' } as const
-    const answer = await fetch(`${place}?${NAME}=1`, request)
-    assert.equal(answer.status, 422, await answer.text())
-    assert.equal(answer.headers.get('preference-applied'), 'handling=strict')
-    if (findRoute(service.core, name).takesForm !== true) return
-    const body = new URLSearchParams({ [NAME]: '1' })
-    const refused = await fetch(place, { ...request, body })
-    assert.equal(refused.status, 422, await refused.text())
-  })
-}
-
 async function sendStrictly(method: string, path: string, content?: object): Promise<Answer> {
   const headers = { ...STRICT, authorization: `Bearer ${mine.secret}` }
   return sendPlainly(new URL(path, service.url), { method, headers, content })
 }
 
-test('names that are data are free', async () => {
-  await trustDomain(service.core, mine.id, 'free.test')
-  const data = { [NAME]: { [NAME]: 1 } }
-  const email = 'ann@free.test'
-  const message = { to: email, from: email, subject: 'a', body: 'b' }
-  const workflow = { name: 'free', triggerConfig: { eventName: 'free' } }
-  const { body: made } = await sendStrictly('POST', '/workflows', workflow)
-  const config = { updates: data }
-  const step = { type: 'UPDATE_CONTACT', name: 'a', position: { x: 0, y: 0 }, config }
-  const requests: [method: string, path: string, body: object][] = [
-    ['POST', '/contacts', { email, data }],
-    ['POST', '/v1/track', { email, event: 'free', data }],
-    ['POST', '/events/track', { email, name: 'free', data }],
-    ['POST', '/v1/send', { ...message, data, headers: { 'X-Not-A-Field': 'a' } }],
-    ['POST', '/render', { subject: 'a', body: 'b', data }],
-    ['POST', `/workflows/${made.id}/steps`, step],
-  ]
-  for (const [method, path, body] of requests) {
-    const { status, text } = await sendStrictly(method, path, body)
-    assert.ok(status < 300, `${method} ${path}: ${text}`)
+describe('strict handling', () => {
+  // Not before: an example lets all users be those of the sandbox.
+  before(async () => {
+    mine = await service.makeProject('mine')
+  })
+
+  for (const name of OPEN_PAGES) {
+    test(`${name} refuses an unknown name, in its form too`, async () => {
+      const cookie = await logIn(service.core, mine.ownerId)
+      const [method = '', path = ''] = name.split(' ')
+      const token = path.startsWith('/projects/') ? mine.id : 'x'
+      const place = new URL(path.replaceAll(/:\w+(\{.+\})?/g, token), service.url)
+      const request = { method, headers: { ...STRICT, cookie }, redirect: 'manual' } as const
+      const answer = await fetch(`${place}?${NAME}=1`, request)
+      assert.equal(answer.status, 422, await answer.text())
+      assert.equal(answer.headers.get('preference-applied'), 'handling=strict')
+      if (findRoute(service.core, name).takesForm !== true) return
+      const body = new URLSearchParams({ [NAME]: '1' })
+      const refused = await fetch(place, { ...request, body })
+      assert.equal(refused.status, 422, await refused.text())
+    })
   }
-})
 
-test('an unknown name in a condition is refused', async () => {
-  const filter = { field: 'email', operator: 'exists', [NAME]: 1 }
-  const group = { filters: [filter], [NAME]: 1 }
-  const condition = { logic: 'AND', groups: [group], [NAME]: 1 }
-  for (const [path, field, body] of [
-    ['/segments', 'condition', { name: 'a', condition }],
-    ['/contacts/query', 'condition', { condition }],
-    [
-      '/campaigns/audience',
-      'audienceCondition',
-      { audienceType: 'FILTERED', audienceCondition: condition },
-    ],
-    ['/contacts/bulk-subscribe', 'filter.condition', { mode: 'query', filter: { condition } }],
-  ] as const) {
-    const answer = await sendStrictly('POST', path, body)
-    refuses(path, answer, `${field}.${NAME}`)
-    refuses(path, answer, `${field}.groups.0.${NAME}`)
-    refuses(path, answer, `${field}.groups.0.filters.0.${NAME}`)
-  }
-})
+  test('names that are data are free', async () => {
+    await trustDomain(service.core, mine.id, 'free.test')
+    const data = { [NAME]: { [NAME]: 1 } }
+    const email = 'ann@free.test'
+    const message = { to: email, from: email, subject: 'a', body: 'b' }
+    const workflow = { name: 'free', triggerConfig: { eventName: 'free' } }
+    const { body: made } = await sendStrictly('POST', '/workflows', workflow)
+    const config = { updates: data }
+    const step = { type: 'UPDATE_CONTACT', name: 'a', position: { x: 0, y: 0 }, config }
+    const requests: [method: string, path: string, body: object][] = [
+      ['POST', '/contacts', { email, data }],
+      ['POST', '/v1/track', { email, event: 'free', data }],
+      ['POST', '/events/track', { email, name: 'free', data }],
+      ['POST', '/v1/send', { ...message, data, headers: { 'X-Not-A-Field': 'a' } }],
+      ['POST', '/render', { subject: 'a', body: 'b', data }],
+      ['POST', `/workflows/${made.id}/steps`, step],
+    ]
+    for (const [method, path, body] of requests) {
+      const { status, text } = await sendStrictly(method, path, body)
+      assert.ok(status < 300, `${method} ${path}: ${text}`)
+    }
+  })
 
-test('a projectId that chooses nothing is refused, and one that chooses is not', async () => {
-  const path = `/contacts?projectId=${mine.id}`
-  refuses(path, await sendStrictly('GET', path), 'projectId')
-  const headers = { ...STRICT, cookie: await logIn(service.core, mine.ownerId) }
-  const { status } = await sendPlainly(new URL(path, service.url), { headers })
-  assert.equal(status, 200)
-})
+  test('an unknown name in a condition is refused', async () => {
+    const filter = { field: 'email', operator: 'exists', [NAME]: 1 }
+    const group = { filters: [filter], [NAME]: 1 }
+    const condition = { logic: 'AND', groups: [group], [NAME]: 1 }
+    for (const [path, field, body] of [
+      ['/segments', 'condition', { name: 'a', condition }],
+      ['/contacts/query', 'condition', { condition }],
+      [
+        '/campaigns/audience',
+        'audienceCondition',
+        { audienceType: 'FILTERED', audienceCondition: condition },
+      ],
+      ['/contacts/bulk-subscribe', 'filter.condition', { mode: 'query', filter: { condition } }],
+    ] as const) {
+      const answer = await sendStrictly('POST', path, body)
+      refuses(path, answer, `${field}.${NAME}`)
+      refuses(path, answer, `${field}.groups.0.${NAME}`)
+      refuses(path, answer, `${field}.groups.0.filters.0.${NAME}`)
+    }
+  })
 
-test('a path without a route is not found, whatever its names', async () => {
-  assert.equal((await sendStrictly('GET', `/nothing?${NAME}=1`)).status, 404)
-  assert.equal((await sendStrictly('PATCH', `/contacts?${NAME}=1`)).status, 405)
+  test('a projectId that chooses nothing is refused, and one that chooses is not', async () => {
+    const path = `/contacts?projectId=${mine.id}`
+    refuses(path, await sendStrictly('GET', path), 'projectId')
+    const headers = { ...STRICT, cookie: await logIn(service.core, mine.ownerId) }
+    const { status } = await sendPlainly(new URL(path, service.url), { headers })
+    assert.equal(status, 200)
+  })
+
+  test('a path without a route is not found, whatever its names', async () => {
+    assert.equal((await sendStrictly('GET', `/nothing?${NAME}=1`)).status, 404)
+    assert.equal((await sendStrictly('PATCH', `/contacts?${NAME}=1`)).status, 405)
+  })
 })

@@ -2,7 +2,7 @@
 import { formatInstant, formatOptionalInstant } from '../../base/clock.ts'
 import { AppError } from '../../base/errors.ts'
 import type { OpenCore } from '../../core/open-core.ts'
-import { findIdByMessageId } from '../../features/insight/emails/email-path.ts'
+import { findIdByMessageId } from '../../features/insight/emails/named-emails.ts'
 import { toAttemptView } from '../../features/insight/emails/show-email.ts'
 import {
   type EmailHistory,

@@ -8,7 +8,7 @@
  * The name for every other provider, and for mail whose receiving server is unknown, such as all
  * mail through a smarthost.
  */
-const OTHER_PROVIDER = 'Other'
+export const OTHER_PROVIDER = 'Other'
 
 const GMAIL = 'Gmail'
 
@@ -118,6 +118,23 @@ const HOSTS: Readonly<Record<string, string>> = {
 const NAME_OF_DOMAIN = toMap(DOMAINS)
 
 const NAME_OF_HOST = toMap(HOSTS)
+
+/** All names that `providerOfDomain` and `providerOfHost` return. */
+export const PROVIDER_NAMES: readonly string[] = [
+  ...new Set([...Object.keys(DOMAINS), ...Object.keys(HOSTS), OTHER_PROVIDER]),
+]
+
+/** The domains of all providers, and the hosts. */
+export const PROVIDER_DOMAINS: readonly string[] = [...NAME_OF_DOMAIN.keys()]
+export const PROVIDER_HOSTS: readonly string[] = [...NAME_OF_HOST.keys()]
+
+export function domainsOfProvider(name: string): string[] {
+  return PROVIDER_DOMAINS.filter((domain) => NAME_OF_DOMAIN.get(domain) === name)
+}
+
+export function hostsOfProvider(name: string): string[] {
+  return PROVIDER_HOSTS.filter((host) => NAME_OF_HOST.get(host) === name)
+}
 
 /** `domain`: lower case, A-labels. Undefined if no provider owns the domain. */
 export function providerOfDomain(domain: string): string | undefined {

@@ -14,6 +14,7 @@ export type GuideList = readonly { title: string; pages: readonly GuideLink[] }[
 type GuideTask = { title: string; names: readonly string[] }
 
 export const GUIDE_TASKS: readonly GuideTask[] = [
+  { title: 'Work in the browser', names: ['dashboard'] },
   {
     title: 'Send',
     names: ['templates', 'submission', 'feedback', 'reasons', 'requests', 'compatibility'],

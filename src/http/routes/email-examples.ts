@@ -22,6 +22,9 @@ const cancelled = {
   ],
 }
 
+const { reason, reasonCode, reasonData, nextAttemptAt, receiver } = email
+const listed = { reason, reasonCode, reasonData, nextAttemptAt, receiver, attempts: 0 }
+
 export const send = (): OperationExample => ({
   request: {
     to: 'Ann <ann@example.org>',
@@ -77,10 +80,23 @@ export const list = (): OperationExample => ({
   query: { search: 'ann@', limit: '20' },
   status: 200,
   response: {
-    data: [{ ...summary, reason: email.reason, ...reasonOf('due', {}) }],
+    data: [{ ...summary, ...listed }],
     cursor: null,
     hasMore: false,
     total: 1,
+  },
+})
+
+export const count = (): OperationExample => ({
+  query: { status: 'COMPLAINED' },
+  status: 200,
+  response: {
+    counts: {
+      ...{ PENDING: 0, SENDING: 0, SENT: 0, DELIVERED: 0, RECEIVED: 0, OPENED: 0, CLICKED: 0 },
+      ...{ BOUNCED: 0, COMPLAINED: 0, FAILED: 0, SUPPRESSED: 0 },
+    },
+    total: 0,
+    tooMany: false,
   },
 })
 

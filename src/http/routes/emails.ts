@@ -1,7 +1,13 @@
 /**
  * The emails of a project: their list, where each stands, what its receivers said, and its octets.
  */
+import type { z } from 'zod'
 import { findEmailBytes } from '../../features/insight/activity/email-bytes.ts'
+import {
+  countEmailsByStatus,
+  MAX_COUNTED,
+  MAX_COUNTED_OF_RECEIVER,
+} from '../../features/insight/emails/count-by-status.ts'
 import { listEmails } from '../../features/insight/emails/list-emails.ts'
 import {
   findRawBytes,
@@ -10,12 +16,13 @@ import {
   showEmail,
 } from '../../features/insight/emails/show-email.ts'
 import { cancelEmails, retryEmails } from '../../features/mail/messages/queue/operate.ts'
-import { emailPage, emailQuery, emailRecord } from '../../records/email.ts'
+import { emailPage, emailRecord } from '../../records/email.ts'
+import { emailCounts, emailCountsQuery, emailQuery } from '../../records/email-query.ts'
 import { RENDERING_LIMITS } from '../../turns/rendering.ts'
 import { RENDERED_ANSWER_BYTES } from '../exchange/large-json.ts'
 import { LIST_ANSWER_BYTES, pageResponse, wholeResponse } from '../exchange/list-response.ts'
 import { MAX_RESPONSE_WARNINGS } from '../exchange/warnings.ts'
-import type { HttpResponse } from '../response.ts'
+import { type HttpResponse, json } from '../response.ts'
 import { type ProjectCall, projectOperation, type RouteDeps } from '../route.ts'
 import { toWarningTexts } from '../unknown-names.ts'
 import { uuidKeyOf } from '../uuid-key.ts'
@@ -45,10 +52,25 @@ export const list = ({ core }: RouteDeps) =>
     responses: { 200: { description: 'A page', schema: emailPage } },
     example: examples.list,
     handle: async (call) => {
-      const { status: given, startDate: startAt, endDate: endAt, ...filters } = call.query
-      const wanted = { ...filters, projectId: call.project.id, statuses: given, startAt, endAt }
+      const { limit, cursor, total, ...given } = call.query
+      const isCounted = total !== 'false'
+      const wanted = { ...toFilter(call.project.id, given), limit, cursor, isCounted }
       return pageResponse(call, { name: 'data', listing: await listEmails(core, wanted) })
     },
+  })
+
+export const count = ({ core }: RouteDeps) =>
+  projectOperation({
+    ...shared,
+    summary: 'Count emails by status',
+    description:
+      'With the filters of the list. Tests and received mail count too. If the filters have the server look at ' +
+      `more than ${MAX_COUNTED} emails, or ${MAX_COUNTED_OF_RECEIVER} with \`receiver\`, there are no counts: \`tooMany\` is true.`,
+    query: emailCountsQuery,
+    responses: { 200: { description: 'The counts', schema: emailCounts } },
+    example: examples.count,
+    handle: async (call) =>
+      json(200, await countEmailsByStatus(core, toFilter(call.project.id, call.query))),
   })
 
 export const show = ({ core }: RouteDeps) =>
@@ -141,6 +163,12 @@ export const retry = ({ core }: RouteDeps) =>
       return respond(core, call)
     },
   })
+
+/** Gives the filters of a query their names in `EmailFilter`. */
+function toFilter(projectId: string, query: z.output<typeof emailCountsQuery>) {
+  const { status: statuses, state: states, startDate: startAt, endDate: endAt, ...rest } = query
+  return { ...rest, projectId, statuses, states, startAt, endAt }
+}
 
 async function respond(
   core: RouteDeps['core'],

@@ -2,7 +2,7 @@
  * The log-in over a page whose session ended. What was typed stays, and calls that met the end of the session
  * are repeated. Another user who logs in here gets a page of their own.
  */
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { signedIn, user } from '../../api/session.ts'
 import { door as doorTexts } from '../../text/en/door.ts'
 import { form as formTexts } from '../../text/en/form.ts'
@@ -16,6 +16,14 @@ addTexts(doorTexts, formTexts)
 
 export default function SignInDialog() {
   const { email = '', method } = user.value ?? {}
+  useEffect(() => {
+    // Whoever has signed in in another tab goes on at once.
+    const look = () => {
+      if (document.visibilityState === 'visible') signedIn().catch(() => undefined)
+    }
+    document.addEventListener('visibilitychange', look)
+    return () => document.removeEventListener('visibilitychange', look)
+  }, [])
   return (
     <Dialog title={t('door.again')} onClose={() => undefined} class="small-dialog" isFirm>
       <div class="stack">

@@ -2,7 +2,7 @@
 import { ApiFailure, call } from '../../api/client.ts'
 import { signedIn } from '../../api/session.ts'
 import { setupToken } from '../../api/setup-token.ts'
-import { t } from '../../text/text.ts'
+import { locale, t } from '../../text/text.ts'
 import { TextField } from '../../ui/field.tsx'
 import { FormBox, FormFailure, Submit, useForm } from '../../ui/form.tsx'
 import { rememberStep } from './progress.ts'
@@ -11,7 +11,11 @@ const MIN_PASSWORD_LENGTH = 6
 
 export function AccountStep({ token }: { token: string }) {
   const form = useForm(async ({ email = '', password = '' }) => {
-    await call('POST /setup', { body: { token, email, password } })
+    // The account gets the language of the page, and not that of the browser.
+    await call('POST /setup', {
+      body: { token, email, password },
+      headers: { 'Accept-Language': locale() },
+    })
     rememberStep('server')
     await signedIn()
     setupToken.value = undefined

@@ -3,7 +3,7 @@ import { call } from '../../api/client.ts'
 import { config, needsSetUp, signedIn, user } from '../../api/session.ts'
 import { door as doorTexts } from '../../text/en/door.ts'
 import { form as formTexts } from '../../text/en/form.ts'
-import { addTexts, t } from '../../text/text.ts'
+import { addTexts, locale, t } from '../../text/text.ts'
 import { Door } from '../../ui/door.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { FieldRefusal, FormBox, FormFailure, Submit, useForm } from '../../ui/form.tsx'
@@ -31,7 +31,11 @@ export default function SignUp() {
 
 function SignUpForm() {
   const form = useForm(async ({ email = '', password = '' }) => {
-    const answer = await call('POST /auth/signup', { body: { email, password } })
+    // The account gets the language of the page, and not that of the browser.
+    const answer = await call('POST /auth/signup', {
+      body: { email, password },
+      headers: { 'Accept-Language': locale() },
+    })
     if (answer.success) return signedIn()
     throw new FieldRefusal('email', answer.data, { isForeign: true })
   })

@@ -1,12 +1,14 @@
 /** Chooses the index along which a list of emails is read, by the rules in `list-emails.ts`. */
 import { normalize } from '../../../base/nfc.ts'
-import { indexedBy, listOf, type NamedIndex, unindexed } from '../../../store/dialect.ts'
+import { indexedBy, listOf, type NamedIndex, rowNumber, unindexed } from '../../../store/dialect.ts'
 import { and, type SQL, sql } from '../../../store/drizzle.ts'
-import { isUuid } from '../../../store/ids.ts'
-import type { EmailStatus, SourceType } from '../../../store/schema/words.ts'
-import { BAD_ENDS, isBadEnd, onShelves } from '../../../store/shelves.ts'
+import type { EmailStatus, QueueState, SourceType } from '../../../store/schema/words.ts'
+import { BAD_ENDS, isBadEnd, onShelves, type Shelf } from '../../../store/shelves.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Base } from '../../ground/base.ts'
+import { isRelaying } from '../receivers/email-receivers.ts'
+import { isOfReceiver } from './receiver-term.sqlite.ts'
+import { areWaiting, findWaiting } from './waiting-emails.ts'
 
 export type EmailFilter = {
   projectId: string
@@ -16,7 +18,13 @@ export type EmailFilter = {
   campaignId?: string | undefined
   templateId?: string | undefined
   statuses?: readonly EmailStatus[] | undefined
+  states?: readonly QueueState[] | undefined
   source?: SourceType | undefined
+  isTest?: boolean | undefined
+  /** A name of `PROVIDER_NAMES`. */
+  receiver?: string | undefined
+  executionId?: string | undefined
+  workflowId?: string | undefined
   /** The domain of the recipient, in A-labels. */
   domain?: string | undefined
   /** Epoch ms, both included. */
@@ -63,70 +71,20 @@ const MAX_CONTACTS = 100
 /** Texts that begin with a prefix are below the prefix with this character behind it. */
 export const LAST_CHARACTER = '\u{10ffff}'
 
-const findById = statement<{ id: string }>(
-  () => sql`select id from emails
-    where id = ${parameter('id')} and project_id = ${parameter('projectId')}`,
-)
-
-/** Finds an email by the id at the beginning of its Message-ID, or by the Message-ID itself. */
-const findByMessageId = statement<{ id: string }>(
-  () => sql`select id from emails where id = ${parameter('id')}
-      and message_id = ${parameter('messageId')} and project_id = ${parameter('projectId')}
-    union all select id from emails where substr(message_id, 1, 36) <> id
-      and message_id = ${parameter('messageId')} and ${unindexed(sql`project_id`)} = ${parameter('projectId')}
-    limit 100`,
-)
-
-const findAnywhere = statement<{ id: string }>(
-  () => sql`select id from emails where id = ${parameter('id')} and message_id = ${parameter('messageId')}
-    union all select id from emails where substr(message_id, 1, 36) <> id
-      and message_id = ${parameter('messageId')}
-    limit 1`,
-)
-
-/**
- * Finds an email of any project by its Message-ID, for operators; undefined if the text is no Message-ID of
- * an email.
- */
-export async function findIdByMessageId(
-  { store }: Pick<Base, 'store'>,
-  text: string,
-): Promise<string | undefined> {
-  if (!text.includes('@')) return undefined
-  const messageId = text.trim().replace(/^<|>$/g, '')
-  const id = messageId.slice(0, 36).toLowerCase()
-  return (await store.read.find(findAnywhere, { id, messageId }))?.id
-}
-
-/**
- * Returns the ids of the emails whose id or Message-ID is the search text; undefined if the text is
- * neither.
- */
-export async function findNamedEmails(
-  { store }: Pick<Base, 'store'>,
-  { projectId, search = '' }: EmailFilter,
-): Promise<string[] | undefined> {
-  const text = search.trim()
-  const asId = text.toLowerCase()
-  if (isUuid(asId)) {
-    return (await store.read.list(findById, { id: asId, projectId })).map(({ id }) => id)
-  }
-  if (!text.includes('@')) return undefined
-  const messageId = text.replace(/^<|>$/g, '')
-  const id = messageId.slice(0, 36).toLowerCase()
-  const found = await store.read.list(findByMessageId, { id, messageId, projectId })
-  return found.length === 0 && messageId === text ? undefined : found.map((email) => email.id)
-}
-
 /**
  * Chooses the path. A contact, campaign or template of another project gives a path without
  * branches. `begun`: undefined for the first page of a list.
  */
 export async function chooseEmailPath(
-  deps: Pick<Base, 'store'>,
-  filter: EmailFilter,
+  deps: Pick<Base, 'store' | 'config'>,
+  given: EmailFilter,
   begun?: BegunSearch,
 ): Promise<EmailPath> {
+  const filter: PathFilter = {
+    ...given,
+    isRelay: isRelaying(deps.config),
+    waiting: await findWaitingOf(deps, given),
+  }
   const { projectId, contactId, search = '' } = filter
   const prefix = normalize(search.trim()).toLowerCase()
   const isOfContacts = prefix !== '' && contactId === undefined
@@ -145,11 +103,27 @@ export async function chooseEmailPath(
   }
 }
 
+/** `waiting`: the row numbers of all emails in the states of the filter, if these are few and wait. */
+type PathFilter = EmailFilter & { isRelay: boolean; waiting: readonly number[] | undefined }
+
+/**
+ * The emails of a contact, campaign or template are few, or are found by an index of their own: a list of these goes on
+ * along the same index on each page.
+ */
+async function findWaitingOf(
+  deps: Pick<Base, 'store'>,
+  { projectId, states = [], contactId, campaignId, templateId, executionId }: EmailFilter,
+): Promise<number[] | undefined> {
+  const hasIndex = [contactId, campaignId, templateId, executionId].some((id) => id !== undefined)
+  if (hasIndex || !areWaiting(states)) return undefined
+  return findWaiting(deps, { projectId, states })
+}
+
 /** The recipient that a search asks for. Emails of `contactIds` are left out. */
 type RecipientSearch = { prefix: string; contactIds: readonly string[] }
 
-function chooseIndex(filter: EmailFilter, search: RecipientSearch | undefined): EmailPath {
-  const { projectId, contactId, campaignId, templateId, statuses = [] } = filter
+function chooseIndex(filter: PathFilter, search: RecipientSearch | undefined): EmailPath {
+  const { projectId, contactId, campaignId, templateId, executionId, waiting } = filter
   if (contactId !== undefined) {
     const branches = [ofContacts([contactId])]
     return pathOf({ key: 'created', index: 'emails_contact', branches }, filter, search)
@@ -162,15 +136,44 @@ function chooseIndex(filter: EmailFilter, search: RecipientSearch | undefined): 
     const branches = [sql`template_id = ${templateId}`]
     return pathOf({ key: 'number', index: 'emails_template', branches }, filter, search)
   }
+  if (executionId !== undefined) {
+    const branches = [sql`workflow_execution_id = ${executionId}`]
+    return pathOf({ key: 'number', index: 'emails_workflow', branches }, filter, search)
+  }
+  if (waiting !== undefined) {
+    const branches = [sql`${rowNumber('emails')} in ${listOf(waiting)}`]
+    return pathOf({ key: 'created', index: null, branches }, filter, search)
+  }
   const ofProject = sql`project_id = ${projectId}`
-  if (statuses.length > 0 && statuses.every(isBadStatus)) {
-    const branches = [...new Set(statuses)].map(
-      (status) => sql`${ofProject} and ${isBadEnd} and ${onShelves(BAD_ENDS[status])}`,
+  const shelves = badShelvesOf(filter)
+  if (shelves !== undefined) {
+    const branches = shelves.map(
+      (shelf) => sql`${ofProject} and ${isBadEnd} and ${onShelves(shelf)}`,
     )
     return pathOf({ key: 'created', index: 'emails_ends', branches }, filter, search)
   }
   const branches = [ofProject]
   return pathOf({ key: 'created', index: 'emails_newest', branches }, filter, search)
+}
+
+/** The shelves that have all emails of the filter; undefined if an email may be on none. */
+function badShelvesOf({ statuses = [], states = [] }: EmailFilter): readonly Shelf[] | undefined {
+  if (statuses.length > 0 && statuses.every(isBadStatus)) {
+    return [...new Set(statuses)].map((status) => BAD_ENDS[status])
+  }
+  if (states.length === 0 || !states.every(isBadState)) return undefined
+  return [...new Set(states.flatMap((state) => SHELVES_OF_STATE[state]))]
+}
+
+/** A shelf follows from the status: mail that was complained about may have bounced, too. */
+const SHELVES_OF_STATE = {
+  bounced: ['bounced', 'complained'],
+  failed: ['failed'],
+  suppressed: ['suppressed'],
+} as const satisfies Partial<Record<QueueState, readonly Shelf[]>>
+
+function isBadState(state: QueueState): state is keyof typeof SHELVES_OF_STATE {
+  return Object.hasOwn(SHELVES_OF_STATE, state)
 }
 
 function isBadStatus(status: EmailStatus): status is keyof typeof BAD_ENDS {
@@ -226,15 +229,16 @@ function ofContacts(ids: readonly string[]): SQL {
   return ids.length === 1 ? sql`contact_id = ${id}` : sql`contact_id in ${listOf(ids)}`
 }
 
-type Way = { key: PathKey; index: NamedIndex; branches: readonly SQL[] }
+/** `index`: null if the branches name the rows. */
+type Way = { key: PathKey; index: NamedIndex | null; branches: readonly SQL[] }
 
 function pathOf(
   { key, index, branches }: Way,
-  filter: EmailFilter,
+  filter: PathFilter,
   search: RecipientSearch | undefined,
 ): EmailPath {
   const { projectId, campaignId, templateId, statuses, source, domain } = filter
-  const { startAt, endAt } = filter
+  const { states, isTest, receiver, executionId, workflowId, startAt, endAt } = filter
   const span = and(
     startAt === undefined ? undefined : sql`created_at >= ${startAt}`,
     endAt === undefined ? undefined : sql`created_at <= ${endAt}`,
@@ -251,17 +255,31 @@ function pathOf(
     templateId === undefined || index === 'emails_template'
       ? undefined
       : sql`template_id = ${templateId}`,
-    statuses === undefined || index === 'emails_ends' ? undefined : statusIn(statuses),
+    statuses === undefined ? undefined : statusIn(statuses),
+    states === undefined ? undefined : sql`state in ${listOf(states)}`,
+    isTest === undefined ? undefined : sql`is_test = ${isTest ? 1 : 0}`,
+    receiver === undefined ? undefined : isOfReceiver(receiver, filter.isRelay),
+    executionId === undefined || index === 'emails_workflow'
+      ? undefined
+      : sql`workflow_execution_id = ${executionId}`,
+    workflowId === undefined ? undefined : isOfWorkflow(workflowId),
     source === undefined ? undefined : sql`source_type = ${source}`,
     domain === undefined ? undefined : sql`recipient_domain = ${domain}`,
   )
   return {
     key,
-    branches: branches.map((branch) => sql`${indexedBy(index)} where ${branch}${inBranch}`),
+    branches: branches.map(
+      (branch) => sql`${index === null ? sql`` : indexedBy(index)} where ${branch}${inBranch}`,
+    ),
     filter: and(isOfProject ? undefined : sql`project_id = ${projectId}`, ownFilter),
     ownFilter,
     label: '',
   }
+}
+
+function isOfWorkflow(workflowId: string): SQL {
+  return sql`exists (select 1 from workflow_executions as execution
+    where execution.id = email.workflow_execution_id and execution.workflow_id = ${workflowId})`
 }
 
 function statusIn(statuses: readonly EmailStatus[]): SQL {

@@ -8,7 +8,9 @@
  *   contactId    the emails of the contact
  *   campaignId   the emails of the campaign, newest contacts first
  *   templateId   the emails made from the template
- *   statuses     bad ends only: the partial index of bad ends
+ *   executionId  the emails of the execution
+ *   states       waiting mail only: the emails that the indexes of the queue have, unless they are many
+ *   statuses     bad ends only: the partial index of bad ends; states too
  *   (none)       all emails of the project
  *
  * A request looks at a bounded number of rows, so a page of a rare combination may be short or even
@@ -16,7 +18,9 @@
  * began, so contacts that are added or deleted do not change its way. If the address of a contact
  * changes, the contact's mail may appear twice.
  */
+import { formatOptionalInstant } from '../../../base/clock.ts'
 import { unknownCursor } from '../../../base/errors.ts'
+import { OTHER_PROVIDER } from '../../../formats/address/mailbox-providers.ts'
 import { sealCursor, unsealCursor } from '../../../records/cursor.ts'
 import type { ListedEmailRecord } from '../../../records/email.ts'
 import { listOf, rowNumber, unindexed } from '../../../store/dialect.ts'
@@ -35,13 +39,10 @@ import { EXPLAINED_COLUMNS } from '../../mail/messages/explain/facts.ts'
 import type { LiveDeps } from '../../mail/messages/explain/live-status.ts'
 import { findWorkflowOrigins } from '../../mail/messages/explain/workflow-origin.ts'
 import { SUMMARY_COLUMNS, toSummary } from '../../mail/messages/summary.ts'
-import {
-  chooseEmailPath,
-  type EmailFilter,
-  type EmailPath,
-  findNamedEmails,
-  type PathKey,
-} from './email-path.ts'
+import { findReceivers } from '../receivers/email-receivers.ts'
+import { chooseEmailPath, type EmailFilter, type EmailPath, type PathKey } from './email-path.ts'
+import { type AskedSource, withSource } from './email-source.ts'
+import { findNamedEmails } from './named-emails.ts'
 import {
   countEmails,
   KEYS,
@@ -56,9 +57,11 @@ export type EmailQuery = EmailFilter & {
   limit: number
   /** The cursor of the page before, or the id of its last email. */
   cursor?: string | undefined
+  /** Whether the total is counted if there are further pages; it is otherwise 0. True if absent. */
+  isCounted?: boolean
 }
 
-type Deps = Pick<Base, 'store' | 'keyring' | 'listTotals' | 'now'> & LiveDeps
+type Deps = Pick<Base, 'store' | 'config' | 'keyring' | 'listTotals' | 'now'> & LiveDeps
 type FoundRow = PathPosition & { id: string }
 type FoundEmail = FoundRow & { path: EmailPath }
 
@@ -76,14 +79,15 @@ const findKeys = statement<PathPosition>(
  */
 export async function listEmails(
   deps: Deps,
-  query: EmailQuery,
+  asked: EmailQuery & AskedSource,
 ): Promise<Listing<ListedEmailRecord, CountedEnd>> {
-  const { limit, cursor, ...filters } = query
+  const query = await withSource(deps, asked)
+  const { limit, cursor, isCounted = true, ...filters } = query
   const { page, whole } = await findPage(deps, query)
   return withTotal(deps, {
     page,
     cursor,
-    whole,
+    whole: isCounted ? whole : (whole ?? 0),
     query: { list: 'emails', ...filters },
     count: () => countEmails(deps, filters),
   })
@@ -207,12 +211,19 @@ async function loadSummaries(
   const explained = await explainEmails(deps, rows, findLiveStateForProject(deps))
   const byId = new Map(rows.map((row) => [row.id, row]))
   const origins = await findWorkflowOrigins(store.read, rows)
+  const receivers = await findReceivers(deps, rows)
   return ids.map((id) => {
     const row = byId.get(id)
     const why = explained.get(id)
     if (row === undefined || why === undefined) return undefined
-    const { reason, reasonCode, reasonData } = why
-    return { ...toSummary(row, origins.get(id)), reason, reasonCode, reasonData }
+    const { reason, reasonCode, reasonData, nextAttemptAt } = why
+    return {
+      ...toSummary(row, origins.get(id)),
+      ...{ reason, reasonCode, reasonData },
+      nextAttemptAt: formatOptionalInstant(nextAttemptAt),
+      receiver: receivers.get(id) ?? OTHER_PROVIDER,
+      attempts: row.attemptCount,
+    }
   })
 }
 

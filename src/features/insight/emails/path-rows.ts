@@ -19,8 +19,8 @@ export const KEYS = sql`id, created_at as at, ${rowNumber('emails')} as number,
   contact_id as "contactId"`
 
 /** The columns that the conditions of filters use. */
-const FILTERED = sql`project_id, status, source_type, recipient, recipient_domain,
-  contact_id, campaign_id, template_id, created_at`
+const FILTERED = sql`project_id, status, state, source_type, is_test, recipient, recipient_domain,
+  contact_id, campaign_id, template_id, workflow_execution_id, delivered_at, created_at`
 
 export const ORDERS: Record<PathKey, SQL> = {
   created: sql`created_at desc, emails.${rowNumber()} desc`,
@@ -28,14 +28,14 @@ export const ORDERS: Record<PathKey, SQL> = {
   contact: sql`contact_id desc`,
 }
 
-type Deps = Pick<Base, 'store' | 'listTotals'>
+type Deps = Pick<Base, 'store' | 'config' | 'listTotals'>
 
 /** Selects the matching rows of a stretch of one branch, at most one more than wanted. */
 export function selectPathStretch(path: EmailPath, stretch: BranchRange & { wanted: number }): SQL {
   const rows = sql`select ${KEYS}, ${FILTERED}
     ${rowsOf(path, stretch)} order by ${ORDERS[path.key]} limit ${STRETCH}`
   const matching = path.filter === undefined ? sql`` : sql` where ${path.filter}`
-  return sql`select id, at, number, "contactId" from (${rows})${matching}
+  return sql`select id, at, number, "contactId" from (${rows}) as email${matching}
     limit ${stretch.wanted + 1}`
 }
 
@@ -74,18 +74,31 @@ function countBranch(
       countStretch(path, { branch, after, stretch }),
     )
     const [end] = await store.scan.all<PathPosition>(
-      sql`select ${KEYS} ${rowsOf(path, { branch, after })}
-        order by ${ORDERS[path.key]} limit 1 offset ${stretch - 1}`,
+      findStretchEnd(path, { branch, after, stretch }),
     )
     return { count: row?.count ?? 0, end }
   })
 }
 
+/** Counts the matching rows of a stretch by status. */
+export function countStatuses(path: EmailPath, branch: BranchRange & { stretch: number }): SQL {
+  const rows = sql`select id, ${FILTERED} ${rowsOf(path, branch)}
+    order by ${ORDERS[path.key]} limit ${branch.stretch}`
+  const matching = path.ownFilter === undefined ? sql`` : sql` where ${path.ownFilter}`
+  return sql`select status, count(*) as count from (${rows}) as email${matching} group by status`
+}
+
+/** Selects the last row of a stretch; none if no row follows. */
+export function findStretchEnd(path: EmailPath, branch: BranchRange & { stretch: number }): SQL {
+  return sql`select ${KEYS} ${rowsOf(path, branch)}
+    order by ${ORDERS[path.key]} limit 1 offset ${branch.stretch - 1}`
+}
+
 /** Counts the matching rows of a stretch. Without a filter, the index alone is read. */
 function countStretch(path: EmailPath, branch: BranchRange & { stretch: number }): SQL {
   const { ownFilter: filter } = path
-  const columns = filter === undefined ? sql`1` : FILTERED
+  const columns = filter === undefined ? sql`1` : sql`id, ${FILTERED}`
   const rows = sql`select ${columns} ${rowsOf(path, branch)}
     order by ${ORDERS[path.key]} limit ${branch.stretch}`
-  return sql`select count(*) as count from (${rows})${filter === undefined ? sql`` : sql` where ${filter}`}`
+  return sql`select count(*) as count from (${rows}) as email${filter === undefined ? sql`` : sql` where ${filter}`}`
 }

@@ -8,6 +8,7 @@ import { formatInstant, formatOptionalInstant } from '../../../base/clock.ts'
 import { AppError } from '../../../base/errors.ts'
 import { parseJsonText } from '../../../base/json-text.ts'
 import { parseAddress } from '../../../formats/address/address.ts'
+import { OTHER_PROVIDER } from '../../../formats/address/mailbox-providers.ts'
 import type { Outbound } from '../../../outbound/outbound.ts'
 import type { EmailEvent } from '../../../records/email.ts'
 import { contains, indexedBy, listOf, octets } from '../../../store/dialect.ts'
@@ -27,6 +28,7 @@ import { emailNotFound, loadEmailHistory } from '../../mail/messages/explain/ema
 import { findWorkflowOrigins } from '../../mail/messages/explain/workflow-origin.ts'
 import { toSummary } from '../../mail/messages/summary.ts'
 import { type FeedDeps, loadShownEmails } from '../activity/show-emails.ts'
+import { findReceivers } from '../receivers/email-receivers.ts'
 
 /** The project and the id of an email. An email of another project counts as unknown. */
 type EmailKey = { projectId: string; id: string }
@@ -89,6 +91,7 @@ export async function showEmail(deps: FeedDeps, { projectId, id }: EmailKey) {
   if (shown === undefined) throw emailNotFound(id)
   const { contactId } = email
   const origins = await findWorkflowOrigins(deps.store.read, [email])
+  const receivers = await findReceivers(deps, [email])
   const lines = await deps.store.scan.list(listEvents, { contactId, emailId: id })
   const record = {
     ...toSummary(email, origins.get(id)),
@@ -101,6 +104,7 @@ export async function showEmail(deps: FeedDeps, { projectId, id }: EmailKey) {
     reasonCode: shown.reasonCode,
     reasonData: shown.reasonData,
     nextAttemptAt: formatOptionalInstant(shown.nextAttemptAt),
+    receiver: receivers.get(id) ?? OTHER_PROVIDER,
     giveUpAt: formatInstant(email.giveUpAt),
     heldAt: formatOptionalInstant(email.heldAt),
     providerId: email.providerId,

@@ -2,7 +2,7 @@
 import { listOf } from '../../../store/dialect.ts'
 import { sql } from '../../../store/drizzle.ts'
 import { parameter, statement } from '../../../store/statement.ts'
-import { findNamedEmails } from '../emails/email-path.ts'
+import { findNamedEmails } from '../emails/named-emails.ts'
 import { type Candidate, RANK, type SearchDeps, type SearchedText } from './candidate.ts'
 
 export type FoundEmail = { id: string; subject: string; recipient: string }

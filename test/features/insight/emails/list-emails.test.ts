@@ -1,33 +1,41 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { countEmailsByStatus } from '../../../../src/features/insight/emails/count-by-status.ts'
 import { chooseEmailPath } from '../../../../src/features/insight/emails/email-path.ts'
+import type { AskedSource } from '../../../../src/features/insight/emails/email-source.ts'
 import { type EmailQuery, isNamed } from '../../../../src/features/insight/emails/list-emails.ts'
 import { selectPathStretch } from '../../../../src/features/insight/emails/path-rows.ts'
+import { listWaiting } from '../../../../src/features/insight/emails/waiting-emails.ts'
 import { sealCursor } from '../../../../src/records/cursor.ts'
+import { EMAIL_STATUSES, WAITING_STATES } from '../../../../src/records/words.ts'
 import { compileSql } from '../../../../src/store/database.ts'
 import { eq, sql } from '../../../../src/store/drizzle.ts'
 import { newId } from '../../../../src/store/ids.ts'
 import { contacts } from '../../../../src/store/schema/contacts.ts'
-import { type Email, emails } from '../../../../src/store/schema/messages.ts'
+import { attempts, type Email, emails } from '../../../../src/store/schema/messages.ts'
 import { addProject, address, type TestCore } from '../../../core.ts'
 import { listEmails, showEmail } from '../../../lists.ts'
 import { setEmails } from '../../../set-emails.ts'
 import { addSenderProject, openSender } from '../../mail/messages/sender.ts'
 
+type NewAttempt = typeof attempts.$inferInsert
 type Added = { to: string; change?: Partial<Email> }
 
 async function open(t: TestContext) {
   const sender = await openSender(t)
   const { core, clock, project } = sender
   core.outbound.sites = () => []
+  core.outbound.progressOf = async () => undefined
   core.outbound.preview = async (sources) => sources.map(() => null)
-  const list = (query: Partial<EmailQuery> = {}) =>
+  const list = (query: Partial<EmailQuery & AskedSource> = {}) =>
     listEmails(core, { projectId: project.id, limit: 20, ...query })
   return {
     core,
+    clock,
     project,
     list,
-    ids: async (query: Partial<EmailQuery> = {}) => (await list(query)).data.map(({ id }) => id),
+    ids: async (query: Partial<EmailQuery & AskedSource> = {}) =>
+      (await list(query)).data.map(({ id }) => id),
     /** Emails a minute apart, oldest first; their ids. */
     async add(...rows: Added[]): Promise<string[]> {
       const ids: string[] = []
@@ -42,6 +50,19 @@ async function open(t: TestContext) {
       return ids
     },
   }
+}
+
+const delivered = {
+  status: 'DELIVERED',
+  state: 'delivered',
+  dueAt: null,
+  sentAt: 1,
+  deliveredAt: 1,
+} as const
+
+/** An attempt that failed. */
+function attemptAt(emailId: string, host: string): NewAttempt {
+  return { emailId, at: 1, durationMs: 1, result: 'deferred', host, steps: [] }
 }
 
 const failed = { status: 'FAILED', state: 'failed', dueAt: null } as const
@@ -108,6 +129,129 @@ test('each filter finds its emails, alone and with others', async (t) => {
     assert.deepEqual(await ids({ ...filter, projectId: id }), [])
   }
   assert.equal(project.id === id, false)
+})
+
+test('an email of a list has its next attempt, its attempts and its receiver', async (t) => {
+  const { core, clock, project, list, add } = await open(t)
+  const dueAt = clock.now + 3_600_000
+  const later = { state: 'deferred', status: 'PENDING', dueAt, attemptCount: 2 } as const
+  const [, waiting = ''] = await add({ to: 'a@gmail.com' }, { to: 'b@ours.test', change: later })
+  await core.store.write(async (tx) => {
+    await tx.insert(attempts).values([attemptAt(waiting, 'aspmx.l.google.com')])
+  })
+  const { data } = await list()
+  assert.deepEqual(
+    data.map(({ receiver, attempts: tries, nextAttemptAt }) => [receiver, tries, nextAttemptAt]),
+    [
+      ['Google Workspace', 2, new Date(dueAt).toISOString()],
+      ['Gmail', 0, new Date(clock.now - 60_000).toISOString()],
+    ],
+  )
+  const shown = await showEmail(core, { projectId: project.id, id: waiting })
+  assert.equal(shown.receiver, 'Google Workspace')
+})
+
+test('waiting mail is found by its state among mail that arrived, on every page', async (t) => {
+  const { core, clock, ids, list, add } = await open(t)
+  const held = { state: 'held', dueAt: null, heldAt: 1, shelf: 1 } as const
+  const [queued, late, parked, sending, gone] = await add(
+    { to: 'a@dest.test' },
+    { to: 'b@dest.test', change: { state: 'deferred', dueAt: clock.now, attemptCount: 1 } },
+    { to: 'c@dest.test', change: held },
+    {
+      to: 'd@dest.test',
+      change: { state: 'sending', status: 'SENDING', dueAt: null, leaseUntil: clock.now + 9e6 },
+    },
+    { to: 'e@dest.test', change: delivered },
+  )
+  assert.deepEqual(await ids({ states: ['deferred'] }), [late])
+  assert.deepEqual(await ids({ states: ['held', 'sending'] }), [sending, parked])
+  assert.deepEqual(await ids({ states: ['delivered', 'queued'] }), [gone, queued])
+  assert.deepEqual(await ids({ states: ['queued'], domain: 'other.test' }), [])
+  assert.deepEqual(await ids({ states: ['queued'], search: 'a@' }), [queued])
+  const waiting = { states: [...WAITING_STATES], limit: 3 }
+  const first = await list(waiting)
+  const second = await list({ ...waiting, cursor: String(first.cursor) })
+  assert.deepEqual(
+    [...first.data, ...second.data].map(({ id }) => id),
+    [sending, parked, late, queued],
+  )
+  assert.deepEqual([first.total, second.cursor], [4, null])
+  assert.equal((await list({ ...waiting, isCounted: false })).total, 0)
+  assert.equal((await list({ ...waiting, limit: 4, isCounted: false })).total, 4)
+  const other = await addSenderProject(core, 'Other', 'other.test')
+  assert.deepEqual(await ids({ ...waiting, projectId: other.id }), [])
+})
+
+test('tests, receivers and sources have filters', async (t) => {
+  const { core, project, ids, add } = await open(t)
+  const templateId = newId()
+  const relayed = { ...delivered, state: 'relayed', status: 'SENT', deliveredAt: null } as const
+  const [test1, gmail, workspace, outlook, business, none, smart] = await add(
+    { to: 'a@dest.test', change: { isTest: true, templateId } },
+    { to: 'b@googlemail.com' },
+    { to: 'c@ours.test', change: delivered },
+    { to: 'd@ours2.test', change: delivered },
+    { to: 'e@ours3.test', change: delivered },
+    { to: 'f@ours4.test', change: delivered },
+    { to: 'g@ours5.test', change: relayed },
+  )
+  const hosts: [string | undefined, string][] = [
+    [workspace, 'ASPMX.L.google.com'],
+    [workspace, 'mx.zoho.com'],
+    [outlook, 'x.olc.protection.outlook.com'],
+    [business, 'x.mail.protection.outlook.com'],
+    [none, 'notgoogle.com'],
+  ]
+  await core.store.write(async (tx) => {
+    const rows = hosts.map(([id = '', host]) => attemptAt(id, host))
+    const handed = { ...attemptAt(smart ?? '', 'mx.google.com'), result: 'relayed' as const }
+    await tx.insert(attempts).values([...rows, handed])
+  })
+  const byReceiver: [string, (string | undefined)[]][] = [
+    ['Gmail', [gmail]],
+    ['Google Workspace', [workspace]],
+    ['Outlook', [outlook]],
+    ['Microsoft 365', [business]],
+    ['Other', [smart, none, test1]],
+    ['Zoho', []],
+  ]
+  for (const [receiver, wanted] of byReceiver) {
+    assert.deepEqual(await ids({ receiver }), wanted, receiver)
+  }
+  for (const { id, receiver } of (await listEmails(core, { projectId: project.id, limit: 20 }))
+    .data) {
+    assert.ok((await ids({ receiver })).includes(id), receiver)
+  }
+  assert.deepEqual(await ids({ isTest: true }), [test1])
+  assert.equal((await ids({ isTest: false })).length, 6)
+  assert.deepEqual(await ids({ sourceId: templateId }), [test1])
+  assert.deepEqual(await ids({ sourceId: newId() }), [])
+})
+
+test('counts are those of the list by status, and none beyond the limit', async (t) => {
+  const { core, project, add } = await open(t)
+  const { id: projectId } = project
+  await add({ to: 'a@dest.test' }, { to: 'b@dest.test', change: { ...failed, shelf: 6 } })
+  await add({ to: 'c@gmail.com', change: delivered }, { to: 'd@gmail.com', change: delivered })
+  const none = Object.fromEntries(EMAIL_STATUSES.map((name) => [name, 0]))
+  const counted = async (filter: object, limits?: { most: number; stretch: number }) =>
+    countEmailsByStatus(core, { projectId, ...filter }, limits)
+  assert.deepEqual(await counted({}), {
+    ...{ counts: { ...none, PENDING: 1, FAILED: 1, DELIVERED: 2 }, total: 4, tooMany: false },
+  })
+  assert.deepEqual((await counted({ receiver: 'Gmail' })).counts, { ...none, DELIVERED: 2 })
+  assert.deepEqual((await counted({ search: 'a@' })).counts, { ...none, PENDING: 1 })
+  assert.deepEqual((await counted({ states: ['queued'] })).counts, { ...none, PENDING: 1 })
+  assert.deepEqual((await counted({ statuses: ['FAILED'] })).counts, { ...none, FAILED: 1 })
+  const { data } = await listEmails(core, { projectId, limit: 1 })
+  assert.deepEqual((await counted({ search: data[0]?.id })).counts, { ...none, DELIVERED: 1 })
+  const tooMany = { counts: null, total: null, tooMany: true }
+  assert.deepEqual(await counted({}, { most: 2, stretch: 1 }), tooMany)
+  assert.deepEqual(await counted({}, { most: 4, stretch: 1 }), await counted({}))
+  assert.deepEqual(await counted({}, { most: 3, stretch: 10 }), tooMany)
+  const other = await addSenderProject(core, 'Other', 'other.test')
+  assert.equal((await counted({ projectId: other.id })).total, 0)
 })
 
 test('rows of another project are not even passed over, as a cursor would show them', async (t) => {
@@ -344,6 +488,10 @@ test('no filter reads the table, or sorts more than the emails of few contacts',
     ['emails_campaign', { campaignId: newId(), statuses: ['FAILED'] }, false],
     ['emails_template', { templateId: newId() }, false],
     ['emails_contact', { contactId: newId() }, false],
+    ['emails_newest', { states: ['delivered'], isTest: true, receiver: 'Other' }, false],
+    ['emails_newest', { receiver: 'Outlook', workflowId: newId() }, false],
+    ['emails_ends', { states: ['failed', 'bounced'] }, false],
+    ['emails_workflow', { executionId: newId() }, false],
     ['emails_contact', { search: 'adam' }, false],
     ['emails_contact', { search: 'ada' }, true],
   ]
@@ -364,6 +512,33 @@ test('no filter reads the table, or sorts more than the emails of few contacts',
       }
     }
   }
+})
+
+test('waiting mail is found by the indexes of the queue, and read by its numbers', async (t) => {
+  const { core, project, add } = await open(t)
+  await add({ to: 'ada@dest.test' })
+  const planOf = async (text: string) => {
+    const explained = sql.raw(`explain query plan ${text.replaceAll(/[?:@$]\w*/g, 'null')}`)
+    const rows = await core.store.read.all<{ detail: string }>(explained)
+    return rows.map(({ detail }) => detail).filter((detail) => / emails | attempts /.test(detail))
+  }
+  assert.deepEqual(await planOf(listWaiting.compiled().text), [
+    'SCAN emails USING COVERING INDEX emails_ready',
+    'SEARCH emails USING INDEX emails_leased (lease_until>?)',
+    'SEARCH emails USING INDEX emails_parked (project_id=? AND shelf=?)',
+  ])
+  const query = { projectId: project.id, states: ['queued'], receiver: 'Other' } as const
+  const path = await chooseEmailPath(core, query)
+  const [branch] = path.branches
+  assert.ok(branch)
+  const { sql: read } = compileSql(
+    selectPathStretch(path, { branch, after: undefined, wanted: 20 }),
+  )
+  assert.deepEqual(await planOf(read), [
+    'SEARCH emails USING INTEGER PRIMARY KEY (rowid=?)',
+    'SEARCH attempts USING INDEX attempts_email (email_id=?)',
+    'SEARCH attempts USING INDEX attempts_email (email_id=?)',
+  ])
 })
 
 test('the emails of a page are read by their ids, not among all of the project', async (t) => {

@@ -26,6 +26,7 @@ import { parameter, statement } from '../../../../store/statement.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
 import type { Base } from '../../../ground/base.ts'
 import type { LazyHandler } from '../../../ground/event-handlers.ts'
+import { isRelaying } from '../../receivers/email-receivers.ts'
 import { QUARTER_MS, QUARTERS_KEPT_MS, SPANS } from '../buckets.ts'
 import { isAnalyticsComplete } from '../complete.ts'
 import { eachCount } from '../mail-counts.ts'
@@ -185,7 +186,7 @@ async function countEvents(
     const countable = after !== undefined && event.seq > after ? countableOf(event) : undefined
     if (countable !== undefined) counted.push(countable)
   }
-  const isRelay = config.delivery.mode === 'relay'
+  const isRelay = isRelaying(config)
   const sums = addUp(counted, await createProviderNaming(tx, { counted, isRelay }))
   await writeCounts({ tx, subjects, projects, at: now() }, sums)
 }

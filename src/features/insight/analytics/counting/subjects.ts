@@ -6,7 +6,7 @@
  * is durable. A reset erases the subjects of the project, so numbers are remembered only until the
  * next reset.
  */
-import { providerOf, providerOfDomain } from '../../../../formats/address/mailbox-providers.ts'
+import { providerOfDomain } from '../../../../formats/address/mailbox-providers.ts'
 import { listOf } from '../../../../store/dialect.ts'
 import { and, isNull, sql } from '../../../../store/drizzle.ts'
 import { type Project, projects } from '../../../../store/schema/accounts.ts'
@@ -18,6 +18,7 @@ import {
 import { parameter, statement } from '../../../../store/statement.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
 import { isReservedEvent } from '../../../ground/events/reserved.ts'
+import { findFirstHosts, receiverOf } from '../../receivers/email-receivers.ts'
 import type { Countable } from './sums.ts'
 
 type SubjectKind = AnalyticsSubject['kind']
@@ -90,14 +91,6 @@ const listProjects = statement((db) =>
 
 type HostRow = { emailId: string; host: string | null }
 
-type AttemptRow = HostRow & { result: string }
-
-const listAttempts = statement<AttemptRow>(
-  () => sql`select email_id as "emailId", result, host from attempts
-    where email_id in ${listOf(parameter('ids'))} and (host is not null or result = 'relayed')
-    order by id`,
-)
-
 /**
  * Lists the servers that emails were offered to, for emails that were deleted together with their
  * attempts.
@@ -162,12 +155,7 @@ export async function createProviderNaming(
     tx,
     unknown.map(({ event }) => event),
   )
-  return ({ emailId, recipientDomain, deliveredAt }) => {
-    // The host is that of the smarthost, unless the email was delivered before the server used a
-    // smarthost.
-    const host = isRelay && deliveredAt === null ? null : hosts.get(emailId ?? '')
-    return providerOf(recipientDomain ?? '', host)
-  }
+  return (event) => receiverOf(event, { host: hosts.get(event.emailId ?? ''), isRelay })
 }
 
 /**
@@ -180,13 +168,9 @@ async function findHosts(
   tx: Tx,
   events: readonly CountedEvent[],
 ): Promise<ReadonlyMap<string, string | null>> {
-  const hosts = new Map<string, string | null>()
-  if (events.length === 0) return hosts
+  if (events.length === 0) return new Map()
   const ids = JSON.stringify([...new Set(events.map(({ emailId }) => emailId))])
-  for (const { emailId, result, host } of await tx.list(listAttempts, { ids })) {
-    if (result === 'relayed') hosts.set(emailId, null)
-    else if (!hosts.has(emailId)) hosts.set(emailId, host)
-  }
+  const hosts = await findFirstHosts(tx, ids)
   const unknown = events.filter(({ emailId }) => emailId !== null && !hosts.has(emailId))
   if (unknown.length === 0) return hosts
   const seqs = JSON.stringify(unknown.map(({ seq }) => seq))
