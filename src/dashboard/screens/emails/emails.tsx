@@ -73,7 +73,7 @@ export default function Emails() {
         }
         foot={
           <>
-            <Counts {...{ filter, query, path }} />
+            <Counts {...{ filter, query, path }} isReady={list.isReady} />
             <span>{t('emails.kept')}</span>
           </>
         }
