@@ -122,7 +122,7 @@ async function startLoops(core: Core, stops: Stops): Promise<void> {
 }
 
 async function startRunningJobs(core: Core, stops: Stops): Promise<void> {
-  const { store, log, counters, jobNotifier } = core
+  const { store, log, counters, jobNotifier, jobCancels } = core
   const schedule = createSchedule(core)
   // The server's lock proves that no other process runs jobs.
   await store.write(async (tx) => {
@@ -131,7 +131,12 @@ async function startRunningJobs(core: Core, stops: Stops): Promise<void> {
   })
   const jobs = startJobs({ store, log, counters, now, ...schedule })
   const unwatch = jobNotifier.listen(jobs.wake)
-  stops.jobs.push(jobs.stop, async () => unwatch())
+  const unwatchCancels = jobCancels.listen(jobs.cancel)
+  stops.jobs.push(
+    jobs.stop,
+    async () => unwatch(),
+    async () => unwatchCancels(),
+  )
 }
 
 /** Starts the threads that parse inbound mail, and the loop that applies their results. */

@@ -1587,7 +1587,7 @@ export interface Operations {
     body: null
     answer: {
       id: string
-      state: 'waiting' | 'active' | 'completed' | 'failed' | 'delayed'
+      state: 'waiting' | 'active' | 'completed' | 'failed' | 'cancelled' | 'delayed'
       progress: number
       /**
        * When completed: totalRequested, startedCount, heldBackCount (by re-entry), tooManyStartsCount,
@@ -2031,7 +2031,7 @@ export interface Operations {
     body: null
     answer: {
       id: string
-      state: 'waiting' | 'active' | 'completed' | 'failed' | 'delayed'
+      state: 'waiting' | 'active' | 'completed' | 'failed' | 'cancelled' | 'delayed'
       progress: number
       result: {
         /** Rows below the header; empty rows are not counted */
@@ -2202,7 +2202,7 @@ export interface Operations {
     body: null
     answer: {
       id: string
-      state: 'waiting' | 'active' | 'completed' | 'failed' | 'delayed'
+      state: 'waiting' | 'active' | 'completed' | 'failed' | 'cancelled' | 'delayed'
       progress: number
       /** When completed */
       result: {
@@ -2460,7 +2460,7 @@ export interface Operations {
     body: null
     answer: {
       id: string
-      state: 'waiting' | 'active' | 'completed' | 'failed' | 'delayed'
+      state: 'waiting' | 'active' | 'completed' | 'failed' | 'cancelled' | 'delayed'
       progress: number
       /** The number of deliveries made, when completed */
       result: {
@@ -2791,7 +2791,7 @@ export interface Operations {
     body: null
     answer: {
       id: string
-      state: 'waiting' | 'active' | 'completed' | 'failed' | 'delayed'
+      state: 'waiting' | 'active' | 'completed' | 'failed' | 'cancelled' | 'delayed'
       progress: number
       /**
        * When completed: total = valid + invalid + unknown (name servers did not respond). The invalid
@@ -3027,7 +3027,7 @@ export interface Operations {
     body: null
     answer: {
       id: string
-      state: 'waiting' | 'active' | 'completed' | 'failed' | 'delayed'
+      state: 'waiting' | 'active' | 'completed' | 'failed' | 'cancelled' | 'delayed'
       progress: number
       /**
        * When completed: operation, totalRequested, successCount, unchangedCount, keptUnsubscribedCount
@@ -3055,7 +3055,7 @@ export interface Operations {
     body: null
     answer: {
       id: string
-      state: 'waiting' | 'active' | 'completed' | 'failed' | 'delayed'
+      state: 'waiting' | 'active' | 'completed' | 'failed' | 'cancelled' | 'delayed'
       progress: number
       result: {
         /** Rows below the header; empty rows are not counted */
@@ -3987,6 +3987,26 @@ export interface Operations {
     }
     body: null
     answer: Array<SearchResult>
+  }
+  /** List the jobs that calls have queued */
+  'GET /jobs': {
+    params: Record<string, never>
+    query: {
+      limit?: number
+      /** `cursor` of the previous page */
+      cursor?: string
+    }
+    body: null
+    answer: JobPage
+  }
+  /** Cancel a job */
+  'DELETE /jobs/{id}': {
+    params: {
+      id: string
+    }
+    query: Record<string, never>
+    body: null
+    answer: Job
   }
   /** List the requests to this project, newest first */
   'GET /requests': {
@@ -6140,6 +6160,45 @@ export type SearchResult = {
   detail: string | null
   /** The workflow of an execution, which its path needs; null for all other kinds */
   workflowId: string | null
+}
+
+export type JobPage = {
+  data: Array<Job>
+  /** Of all pages, on the first one; 0 when a cursor was given */
+  total: number
+  /** Null on the last page */
+  cursor: string | null
+  /** Also true when the page ended early: a page has at most 2 MB of JSON */
+  hasMore: boolean
+}
+
+export type Job = {
+  id: string
+  /** The first part of the id, such as `bulk-delete` */
+  kind: string
+  /** What the job does */
+  label: string
+  /** `delayed`: waits for another attempt */
+  state: 'waiting' | 'active' | 'completed' | 'failed' | 'cancelled' | 'delayed'
+  /** Percent */
+  progress: number
+  /** Rows, contacts, addresses or events so far */
+  done: number
+  /** About how many there are; null: not known */
+  total: number | null
+  /** The job stops after its step */
+  isCancelling: boolean
+  createdAt: string
+  startedAt: string | null
+  finishedAt: string | null
+  /** Who asked for the job; null for a key, and for a deleted user */
+  by: {
+    userId: string
+    email: string
+  } | null
+  failedReason: string | null
+  /** The path that shows the job with its result */
+  statusUrl: string
 }
 
 export type ApiRequestPage = {

@@ -11,12 +11,13 @@ import { people } from '../features/people/area.ts'
 import { tenancy } from '../features/tenancy/area.ts'
 import type { Follower } from '../work/follower.ts'
 import type { CronEntry } from '../work/jobs/cron.ts'
-import type { JobHandler, RunningJob } from '../work/jobs/run.ts'
+import type { JobHandler, PartialResult, RunningJob } from '../work/jobs/run.ts'
 import { deleteExpired, type Retention } from '../work/retention.ts'
 import type { Core } from './core.ts'
 
 type Schedule = {
   handlers: Record<string, JobHandler>
+  partialResults: Record<string, PartialResult>
   cron: CronEntry[]
   limits: Record<string, number>
 }
@@ -38,6 +39,11 @@ export const DUTIES: Duties = {
   tables: AREAS.flatMap(({ tables }) => tables),
   references: AREAS.flatMap(({ references }) => references),
   fencedKinds: JOBS.flatMap((job) => ('fence' in job && job.fence === 'waits' ? [job.name] : [])),
+  shownJobs: new Map(
+    JOBS.flatMap((job) =>
+      'shown' in job && job.shown !== undefined ? [[job.name, job.shown]] : [],
+    ),
+  ),
 }
 
 function toJob(retention: Retention): AreaJob<Core> {
@@ -51,6 +57,9 @@ export function createSchedule(core: Core): Schedule {
   return {
     handlers: Object.fromEntries(
       JOBS.map(({ name, run }) => [name, (job: RunningJob) => run(core, job)]),
+    ),
+    partialResults: Object.fromEntries(
+      [...DUTIES.shownJobs].map(([name, { partialResult }]) => [name, partialResult]),
     ),
     cron: scheduled.map(({ name, schedule }) => ({ name, schedule, kind: name })),
     limits: Object.fromEntries(

@@ -141,6 +141,7 @@ export async function openCore(config: Config, options: OpenOptions): Promise<Op
     workflowNotifier: createNotifier<WorkflowNotice>(),
     inboundNotifier: createNotifier<InboundNotice>(),
     jobNotifier: createNotifier(),
+    jobCancels: createNotifier<string>(),
     campaignNotifier: createNotifier(),
     webhookNotifier: createNotifier<WebhookNotice>(),
   }

@@ -60,6 +60,7 @@ import * as events from './routes/events.ts'
 import * as guide from './routes/guide.ts'
 import * as health from './routes/health.ts'
 import * as instance from './routes/instance.ts'
+import * as jobs from './routes/jobs.ts'
 import * as oauth from './routes/oauth.ts'
 import * as pages from './routes/pages.ts'
 import { accept as acceptInvitation } from './routes/projects/accept-invitation.ts'
@@ -366,8 +367,10 @@ export const ROUTES: readonly RouteRow[] = [
   ['GET', '/uploads/:name', 'anyone', uploads.serve],
   ['DELETE', '/uploads/:name', 'member', uploads.remove],
 
-  // Search, requests and configuration.
+  // Search, jobs, requests and configuration.
   ['GET', '/search', 'member', search],
+  ['GET', '/jobs', 'member', jobs.list],
+  ['DELETE', '/jobs/:id', 'member', jobs.cancel],
   ['GET', '/requests', 'member', requests.list],
   ['GET', '/config', 'anyone', instance.showConfig],
 

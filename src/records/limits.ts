@@ -50,6 +50,11 @@ export const MAX_ADDRESSES_PER_REQUEST = 500
 /** Addresses that one test of a campaign, a template or a text goes to. */
 export const MAX_TEST_ADDRESSES = 10
 
+/** Characters of the label of a job, of the path that shows it, and of the reason why it failed. */
+export const MAX_JOB_LABEL_LENGTH = 300
+export const MAX_JOB_PATH_LENGTH = 300
+export const MAX_JOB_REASON_LENGTH = 2_000
+
 /** Contacts or templates that one request may name by id. */
 export const MAX_IDS_PER_REQUEST = 1_000
 

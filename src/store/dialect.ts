@@ -29,6 +29,8 @@ export const NAMED_INDEXES = [
   'events_contact',
   'events_listed',
   'events_named',
+  'jobs_kept',
+  'jobs_unfinished',
   'metering_batches_charged',
   'metering_batches_ended',
   'metering_batches_open',

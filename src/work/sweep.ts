@@ -14,6 +14,7 @@ import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
 import type { Now } from '../base/clock.ts'
 import type { Store } from '../store/store.ts'
 import type { Tx } from '../store/write/transaction.ts'
+import type { JobCount } from './jobs/job-row.ts'
 import { saveProgress } from './jobs/progress.ts'
 import type { RunningJob } from './jobs/run.ts'
 import { type AdaptiveSize, createBatchPace, withRest } from './pace.ts'
@@ -72,8 +73,15 @@ export async function sweep(
   }
 }
 
-/** The job that saves the state of a sweep. `percentOf`: how far a state is, in percent. */
-export type JobProgress<State> = { job: RunningJob; now: Now; percentOf(state: State): number }
+/**
+ * The job that saves the state of a sweep. `percentOf`: how far a state is, in percent; `countOf`: in rows.
+ */
+export type JobProgress<State> = {
+  job: RunningJob
+  now: Now
+  percentOf(state: State): number
+  countOf?(state: State): JobCount
+}
 
 type RowChange<Row, State> = {
   /** The state before the first batch. */
@@ -147,7 +155,8 @@ function changeRows<Row, State>(
     const next = await change(tx, rows, state)
     if (progress !== undefined) {
       const percent = progress.percentOf(next)
-      await saveProgress(tx, progress.job, { state: next, percent, at: progress.now() })
+      const count = progress.countOf?.(next)
+      await saveProgress(tx, progress.job, { state: next, percent, count, at: progress.now() })
     }
     return next
   }

@@ -13,7 +13,7 @@ import { makeSetupLink } from '../../src/features/tenancy/accounts/setup/link.ts
 import { createUser } from '../../src/features/tenancy/accounts/users/users.ts'
 import type { DnsAnswer, MxRecord } from '../../src/outbound/dns/answer.ts'
 import type { Resolver } from '../../src/outbound/dns/resolver.ts'
-import { and, eq } from '../../src/store/drizzle.ts'
+import { and, eq, sql } from '../../src/store/drizzle.ts'
 import { accountTokens, memberships, projects, users } from '../../src/store/schema/accounts.ts'
 import { deletedEvents } from '../../src/store/schema/analytics.ts'
 import { usageMonths } from '../../src/store/schema/billing.ts'
@@ -142,6 +142,20 @@ export const work = async ({ core }: Stage) => {
   const active = () => core.store.read.$count(jobs, eq(jobs.state, 'active'))
   while ((await left()) + (await active()) > 0) await new Promise(setImmediate)
   await loop.stop(1_000)
+}
+
+/** Who asked for a job is shown, and differs from caller to caller. */
+export const forgetAskers = async ({ core }: Stage) => {
+  await core.store.write((tx) => tx.update(jobs).set({ userId: null }))
+}
+
+/** Leaves the job that ended last alone in the list. */
+export const keepLastJob = async (stage: Stage) => {
+  await forgetAskers(stage)
+  await stage.core.store.write((tx) =>
+    tx.run(sql`delete from jobs where completed_at is null or id not in (
+      select id from jobs where kind = 'bulk' order by created_at desc limit 1)`),
+  )
 }
 
 /** What the deleted events leave to the counting, which does not run here, would be read at each comparison. */

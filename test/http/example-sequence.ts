@@ -21,9 +21,11 @@ import {
   deleteEvents,
   type ExampleStep,
   FROM_AFAR,
+  forgetAskers,
   getAda,
   invitationToken,
   invite,
+  keepLastJob,
   mailToken,
   makeCampaign,
   makeDelivery,
@@ -245,6 +247,7 @@ const WRITTEN: readonly ExampleStep[] = [
   { name: 'POST /contacts/bulk-subscribe' },
   { name: 'POST /contacts/bulk-unsubscribe' },
   { name: 'GET /contacts/bulk/:jobId' },
+  { name: 'GET /jobs', prepare: keepLastJob },
   { name: 'POST /segments/:id/compute', effects: ['events', 'segment_members', 'segments'] },
   {
     name: 'POST /segments/:id/members',
@@ -290,6 +293,7 @@ const WRITTEN: readonly ExampleStep[] = [
   { name: 'GET /projects/:id/receivers', prepare: slowOutlook },
   { name: 'DELETE /contacts/fields/:field', effects: ['contact_fields', 'contacts'] },
   { name: 'POST /contacts/bulk-delete' },
+  { name: 'DELETE /jobs/:id', prepare: forgetAskers },
   {
     name: 'DELETE /contacts/:id',
     effects: [

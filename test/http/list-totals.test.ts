@@ -43,6 +43,9 @@ async function fill({ call, service, mine }: StartedService) {
     const message = { to: email, subject: 'Hello', body: '<p>x</p>', from }
     const { body: sent } = await call('post', '/v1/send').send(message).expect(200)
     await giveToCampaign(core, sent.data.emails[0].email, { campaignId: ids.campaign })
+    await call('post', '/contacts/verify')
+      .send({ emails: [email] })
+      .expect(202)
     await addRequest(core, { projectId })
     await addDelivery(core, { projectId, endpointId: ids.endpoint })
     const image = { file: newId(), filename: 'a.png', contentType: 'image/png', sizeBytes: 1 }

@@ -11,7 +11,7 @@ import { apiRequests, idempotencyKeys } from '../../store/schema/service.ts'
 import { parameter } from '../../store/statement.ts'
 import type { Base } from './base.ts'
 import { deleteExpiredChunks } from './chunks.ts'
-import { runEventDeletion } from './events/delete.ts'
+import { runEventDeletion, SHOWN_EVENT_DELETION } from './events/delete.ts'
 import { billedUntil } from './events/unbilled.ts'
 import { toEventRecord } from './events/view.ts'
 import type { Area } from './manifest/area.ts'
@@ -30,6 +30,7 @@ export const ground: Area<Base> = {
       atOnce: 2,
       fence: 'runs',
       run: runEventDeletion,
+      shown: SHOWN_EVENT_DELETION,
     },
   ],
   retentions: [REQUESTS, IDEMPOTENCY_KEYS],

@@ -57,6 +57,8 @@ export type Base = {
   inboundNotifier: Notifier<InboundNotice>
   /** Wakes the job loop when a job was enqueued. */
   jobNotifier: Notifier
+  /** Names a running job that is to stop. */
+  jobCancels: Notifier<string>
   /** Wakes the sending of campaigns when one was started, resumed or changed. */
   campaignNotifier: Notifier
   /** Wakes the sender of webhooks when deliveries are due or an endpoint was changed. */

@@ -51,6 +51,14 @@ export async function enqueueForProject(tx: Tx, { prefix, ...job }: ProjectJob):
   }
 }
 
+/**
+ * The first part of an id that `enqueueForProject` has made; undefined for other ids.
+ */
+export function prefixOfJob({ id, projectId }: { id: string; projectId: string }) {
+  const end = id.indexOf(`-${projectId}-`)
+  return end === -1 ? undefined : id.slice(0, end)
+}
+
 async function refuseErased(tx: Tx, projectId: string): Promise<void> {
   const project = await tx.find(findProject, { projectId })
   if (project === undefined || project.deletedAt !== null) {

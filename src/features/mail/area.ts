@@ -35,7 +35,7 @@ import { deleteExpiredContent, walksOf } from './messages/retention.ts'
 import { deleteExpiredSandboxMessages } from './messages/sandbox-messages.ts'
 import { toSummary } from './messages/summary.ts'
 import { recheckDomains } from './suppressions/held-suppressions.ts'
-import { importSuppressions } from './suppressions/import-suppressions.ts'
+import { importSuppressions, SHOWN_SUPPRESSION_IMPORT } from './suppressions/import-suppressions.ts'
 import { toSuppressionRecord } from './suppressions/suppressions.ts'
 import { TEMPLATE_REFERENCES } from './templates/list-templates.ts'
 import { toTemplateRecord } from './templates/templates.ts'
@@ -79,6 +79,7 @@ export const mail: Area<Parts> = {
       atOnce: 2,
       fence: 'runs',
       run: importSuppressions,
+      shown: SHOWN_SUPPRESSION_IMPORT,
     },
   ],
   retentions: [STRIKES],

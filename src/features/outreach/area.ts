@@ -32,7 +32,7 @@ import { figuresHandler } from './campaigns/figures/figures.ts'
 import { type CampaignsDeps, startCampaigns } from './campaigns/sending/loop.ts'
 import { startSettling } from './campaigns/settle-stopped.ts'
 import { deleteExpiredDeliveries } from './webhooks/deliveries/deliveries.ts'
-import { REPLAY_KIND, replayEvents } from './webhooks/deliveries/replay-range.ts'
+import { REPLAY_KIND, replayEvents, SHOWN_REPLAY } from './webhooks/deliveries/replay-range.ts'
 import { CLEAR_KIND, clearEndpoint } from './webhooks/endpoints/disable.ts'
 import { toEndpointRecord } from './webhooks/endpoints/endpoint.ts'
 import { webhookHandler } from './webhooks/follow-events.ts'
@@ -41,7 +41,7 @@ import { deleteWorkflowRows, ERASE_KIND } from './workflows/definition/delete.ts
 import { toTransitionRecord, toWorkflowRecord } from './workflows/definition/view.ts'
 import { type EngineDeps, startEngine } from './workflows/engine/engine.ts'
 import { triggerHandler } from './workflows/engine/follow-events.ts'
-import { BULK_START_KIND, runBulkStart } from './workflows/executions/bulk.ts'
+import { BULK_START_KIND, runBulkStart, SHOWN_BULK_START } from './workflows/executions/bulk.ts'
 import { startSettlingCancelled } from './workflows/executions/cancel-all.ts'
 import { maskConfig } from './workflows/graph/secret-headers.ts'
 import { type RequesterDeps, startRequester } from './workflows/requests/requester.ts'
@@ -90,8 +90,14 @@ export const outreach: Area<Parts> = {
       run: (parts, { signal }) => deleteExpiredDeliveries(parts, signal),
     },
     // These jobs start executions or call other servers.
-    { name: BULK_START_KIND, atOnce: 3, fence: 'waits', run: runBulkStart },
-    { name: REPLAY_KIND, atOnce: 2, fence: 'waits', run: replayEvents },
+    {
+      name: BULK_START_KIND,
+      atOnce: 3,
+      fence: 'waits',
+      run: runBulkStart,
+      shown: SHOWN_BULK_START,
+    },
+    { name: REPLAY_KIND, atOnce: 2, fence: 'waits', run: replayEvents, shown: SHOWN_REPLAY },
     // These jobs change rows of this server only, and make no events.
     { name: ERASE_KIND, atOnce: 2, fence: 'runs', run: deleteWorkflowRows },
     { name: CLEAR_KIND, atOnce: 2, fence: 'runs', run: clearEndpoint },

@@ -23,10 +23,11 @@ import type { Area } from '../ground/manifest/area.ts'
 import { isOwn, ownOf } from '../ground/manifest/part.ts'
 import { erasedByDeletion, erasedByReset, exported, ownedBy } from '../ground/manifest/table.ts'
 import { runBulk } from './contacts/bulk/bulk-job.ts'
-import { runFieldDeletion } from './contacts/fields/delete.ts'
+import { SHOWN_BULK } from './contacts/bulk/result.ts'
+import { runFieldDeletion, SHOWN_FIELD_DELETION } from './contacts/fields/delete.ts'
 import { startSearchIndexer } from './contacts/list/search-index.ts'
 import { toContactRecord } from './contacts/read/find-contact.ts'
-import { importContacts } from './import-export/import-contacts.ts'
+import { importContacts, SHOWN_CONTACT_IMPORT } from './import-export/import-contacts.ts'
 import { deleteExpiredImportFiles } from './import-export/import-file.ts'
 import { deleteSeenChanges } from './segments/caused-changes.ts'
 import { refreshSegments } from './segments/compute.ts'
@@ -34,6 +35,7 @@ import { deleteMemberships } from './segments/edit-members.ts'
 import { SEGMENT_REFERENCES } from './segments/references.ts'
 import { toSegmentRecord } from './segments/segments.ts'
 import { LIST_JOB_KIND, runListVerification } from './verification/bulk/list-job.ts'
+import { SHOWN_LIST_JOB } from './verification/bulk/result.ts'
 import type { Verifier } from './verification/verifier.ts'
 import { ERASED_RECIPIENTS, insertErasedContacts } from './wishes/erased-recipients.ts'
 
@@ -61,10 +63,22 @@ export const people: Area<Parts> = {
       run: (parts, { signal }) => refreshSegments(parts, signal),
     },
     // These jobs change contacts, and the events of the changes start executions.
-    { name: 'import', atOnce: 2, fence: 'waits', run: importContacts },
-    { name: 'bulk', atOnce: 3, fence: 'waits', run: runBulk },
+    {
+      name: 'import',
+      atOnce: 2,
+      fence: 'waits',
+      run: importContacts,
+      shown: SHOWN_CONTACT_IMPORT,
+    },
+    { name: 'bulk', atOnce: 3, fence: 'waits', run: runBulk, shown: SHOWN_BULK },
     // These jobs change rows of this server only, and make no events.
-    { name: 'delete-field', atOnce: 2, fence: 'runs', run: runFieldDeletion },
+    {
+      name: 'delete-field',
+      atOnce: 2,
+      fence: 'runs',
+      run: runFieldDeletion,
+      shown: SHOWN_FIELD_DELETION,
+    },
     {
       name: 'clear-segment',
       atOnce: 2,
@@ -78,6 +92,7 @@ export const people: Area<Parts> = {
       atOnce: 3,
       fence: 'runs',
       run: runListVerification,
+      shown: SHOWN_LIST_JOB,
     },
   ],
   retentions: [ERASED_RECIPIENTS],

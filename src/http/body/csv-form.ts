@@ -15,6 +15,7 @@ import {
   createImportFile,
   type ImportKind,
 } from '../../features/people/import-export/import-file.ts'
+import { userIdOf } from '../../features/tenancy/accounts/callers/caller.ts'
 import { MAX_CSV_COLUMNS, MAX_IMPORT_BYTES } from '../../records/limits.ts'
 import type { ProjectCall } from '../route.ts'
 import { createNameCheck, type NameCheck } from '../unknown-names.ts'
@@ -153,11 +154,11 @@ type Form = { kind: ImportKind; fields: readonly (keyof typeof optional)[]; name
  */
 export async function takeCsv(
   core: Pick<Core, 'store' | 'now' | 'jobNotifier'>,
-  { project, stream, reportUnknown }: ProjectCall<unknown, unknown>,
+  { project, caller, stream, reportUnknown }: ProjectCall<unknown, unknown>,
   { kind, fields, names }: Form,
 ): Promise<string> {
   if (stream === undefined) throw new TypeError('the route does not take a stream')
-  const upload = createImportFile(core, { projectId: project.id, kind })
+  const upload = createImportFile(core, { projectId: project.id, userId: userIdOf(caller), kind })
   try {
     const form = await readMultipart(stream, {
       fileField: 'file',

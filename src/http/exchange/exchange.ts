@@ -13,6 +13,7 @@ import {
   type Caller,
   callerName,
   projectOf,
+  userIdOf,
 } from '../../features/tenancy/accounts/callers/caller.ts'
 import { runFor, type WorkOwner } from '../../turns/owner.ts'
 import type { BodyAllowance, BodyShare } from '../body/body-allowance.ts'
@@ -253,7 +254,7 @@ function toLogEntry(
     statusCode: status,
     durationMs,
     projectId: projectOf(caller)?.id ?? null,
-    userId: caller === null || caller.kind === 'key' ? null : caller.user.id,
+    userId: userIdOf(caller),
     caller: caller === null ? null : caller.kind === 'key' ? caller.key : ('session' as const),
     ip: address,
     userAgent: incoming.headers['user-agent'] ?? null,

@@ -10,6 +10,7 @@ import {
   recordEventByAddress,
   recordEventByIds,
 } from '../../features/people/contacts/events/contact-events.ts'
+import { userIdOf } from '../../features/tenancy/accounts/callers/caller.ts'
 import { contactExample } from '../../records/contact.ts'
 import {
   contactEventQuery,
@@ -155,9 +156,9 @@ export const removeByName = ({ core }: RouteDeps) =>
         jobId: 'delete-events-0199a7c0-0000-7000-8000-000000000001-1795339802000',
       },
     }),
-    handle: async ({ project, params }) => {
+    handle: async ({ project, caller, params }) => {
       const key = { projectId: project.id, name: params.eventName ?? '' }
-      return json(200, await deleteEvents(core, key))
+      return json(200, await deleteEvents(core, { ...key, userId: userIdOf(caller) }))
     },
   })
 

@@ -140,6 +140,11 @@ export const DOCS: Record<string, string> = {
   received_recently: 'The mail of the last hour that counts towards the limits of senders.',
   'received_recently.sender': "An authenticated address, or the client's network.",
   'jobs.losses': 'How often the process crashed or hung while the job ran.',
+  'jobs.user_id': 'The user who asked for the job; null for a key and for the server itself.',
+  'jobs.started_at': 'When the job was first claimed.',
+  'jobs.done': 'How many rows, addresses or events are done.',
+  'jobs.total': 'How many there are to do; null while it is not known.',
+  'jobs.cancelled_at': 'When somebody asked the job to stop; a running job stops after its step.',
   'contents.body': 'The body as given; null once retention has cleared it.',
   'contents.is_text': 'The body is plain text, not HTML.',
   'contents.text':

@@ -27,6 +27,16 @@ export const jobs = sqliteTable('jobs', {
   completedAt: integer('completed_at'),
   /** How often the process crashed or hung while the job ran. */
   losses: integer('losses').notNull().default(0),
+  /** The user who asked for the job; null for a key and for the server itself. */
+  userId: text('user_id'),
+  /** When the job was first claimed. */
+  startedAt: integer('started_at'),
+  /** How many rows, addresses or events are done. */
+  done: integer('done').notNull().default(0),
+  /** How many there are to do; null while it is not known. */
+  total: integer('total'),
+  /** When somebody asked the job to stop; a running job stops after its step. */
+  cancelledAt: integer('cancelled_at'),
 })
 
 export const jobProgress = sqliteTable('job_progress', {

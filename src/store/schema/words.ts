@@ -25,7 +25,7 @@ export type WishKind = 'page' | 'one-click' | 'mail' | 'api' | 'complaint' | 'un
 export type SuppressionReason = 'HARD_BOUNCE' | 'COMPLAINT' | 'MANUAL' | 'STRIKES'
 /** A held suppression waits for an operator (`fuse`) or for another check of the domain (`domain`). */
 export type HeldCause = 'fuse' | 'domain'
-export type JobState = 'waiting' | 'active' | 'completed' | 'failed'
+export type JobState = 'waiting' | 'active' | 'completed' | 'failed' | 'cancelled'
 export type QueueState =
   | 'queued'
   | 'deferred'

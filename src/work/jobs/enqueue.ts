@@ -12,6 +12,8 @@ export type NewJob = {
   payload: unknown
   now: number
   projectId?: string
+  /** The user who asked for the job; null or absent for all others. */
+  userId?: string | null | undefined
   /** The job does not run before this instant; at once if absent. */
   runAt?: number
   /** While a job with this key waits or runs, no second one is enqueued. */
@@ -31,6 +33,7 @@ const insertJob = statement((db) =>
       id: parameter('id'),
       kind: parameter('kind'),
       projectId: parameter('projectId'),
+      userId: parameter('userId'),
       payload: parameter('payload'),
       state: 'waiting',
       priority: parameter('priority'),
@@ -56,6 +59,7 @@ export async function enqueueJob(
     id: job.id ?? newId(),
     kind: job.kind,
     projectId: job.projectId ?? null,
+    userId: job.userId ?? null,
     payload: job.payload,
     priority: job.priority ?? 0,
     runAt: job.runAt ?? job.now,

@@ -5,6 +5,10 @@
  *      ^                  |---fail, attempts left (later), put back (at once), lost
  *      |__________________|
  *                         |---fail, none left; lost too often ------> failed
+ *                         |---cancel, once its step is done --------> cancelled
+ *
+ * A job that waits is cancelled at once (`cancel.ts`). A job whose process ends before its step is done
+ * waits again, and is cancelled when it is claimed.
  *
  * A job is lost when its lease ends because the process crashed or hung. A loss does not count as
  * an attempt. A job runs again at once after its first loss, and after a growing delay after each
@@ -31,7 +35,7 @@ const MAX_LOSSES = 5
 /** The delay after the second loss; each further loss doubles it. */
 const FIRST_REST_MS = MINUTE_MS
 /** How many finished jobs of a project and kind are kept; older ones are deleted. */
-export const MAX_FINISHED_JOBS = { completed: 50, failed: 100 }
+export const MAX_FINISHED_JOBS = { completed: 50, failed: 100, cancelled: 50 }
 /** SQLite allows `offset` only after `limit`. */
 const NO_LIMIT = Number.MAX_SAFE_INTEGER
 const LOST_TEXT = 'The process ended while the job was running.'
@@ -50,6 +54,7 @@ export async function claimJobs(
       leaseId,
       leaseUntil,
       attempts: sql`${jobs.attempts} + 1`,
+      startedAt: sql`coalesce(${jobs.startedAt}, ${now})`,
       updatedAt: now,
     })
     .where(inArray(jobs.id, ids))
@@ -110,9 +115,22 @@ export async function deleteForeignTicks(tx: Tx, kinds: readonly string[]): Prom
   await tx.delete(jobs).where(and(isTick, isUnfinished, notInArray(jobs.kind, [...kinds])))
 }
 
-/** Extends the lease of a job. Returns false when the lease is lost. */
-export async function extendLease(tx: Tx, job: LeasedJob, leaseUntil: number): Promise<boolean> {
-  return change(tx, job, { leaseUntil })
+/**
+ * Extends the lease of a job. Returns undefined when the lease is lost. `isCancelled`: somebody has asked the
+ * job to stop.
+ */
+export async function extendLease(
+  tx: Tx,
+  { id, leaseId }: LeasedJob,
+  leaseUntil: number,
+): Promise<{ isCancelled: boolean } | undefined> {
+  const isOfLease = and(eq(jobs.id, id), eq(jobs.leaseId, leaseId), isActiveJob)
+  const [extended] = await tx
+    .update(jobs)
+    .set({ leaseUntil })
+    .where(isOfLease)
+    .returning({ cancelledAt: jobs.cancelledAt })
+  return extended && { isCancelled: extended.cancelledAt !== null }
 }
 
 export async function completeJob(tx: Tx, job: LeasedJob, end: { result: unknown; now: number }) {
@@ -136,6 +154,18 @@ export async function failJob(
   return change(tx, job, { ...text, state: 'waiting', runAt: retryAt, ...released(now) })
 }
 
+/** Ends a job that was cancelled. `result`: what it has done until then. */
+export async function endCancelledJob(
+  tx: Tx,
+  job: LeasedJob,
+  { result, now }: { result: unknown; now: number },
+): Promise<boolean> {
+  const end = { state: 'cancelled', result, error: null, completedAt: now } as const
+  const isEnded = await change(tx, job, { ...end, ...released(now) })
+  if (isEnded) await tx.delete(jobProgress).where(eq(jobProgress.jobId, job.id))
+  return isEnded
+}
+
 /** Puts back an unfinished job; the attempt does not count. */
 export async function putBackJob(tx: Tx, job: LeasedJob, now: number): Promise<boolean> {
   const attempts = sql`${jobs.attempts} - 1`
@@ -147,25 +177,36 @@ export async function setPercent(tx: Tx, job: LeasedJob, percent: number): Promi
   return change(tx, job, { progress: Math.round(percent) })
 }
 
+/** `total`: null while it is not known. */
+export type JobCount = { done: number; total: number | null }
+
+/** `percent`: from 0 to 100. What is absent stays as it is. */
+export type JobAdvance = { percent?: number | undefined; count?: JobCount | undefined }
+
 /**
- * Sets the percentage as `setPercent` does, once the work is durable: earlier attempts and losses no longer
+ * Sets the percentage and the count, once the work is durable: earlier attempts and losses no longer
  * count.
  */
-export async function recordAdvance(tx: Tx, job: LeasedJob, percent?: number): Promise<boolean> {
+export async function recordAdvance(
+  tx: Tx,
+  job: LeasedJob,
+  { percent, count }: JobAdvance,
+): Promise<boolean> {
   const progress = percent === undefined ? sql`${jobs.progress}` : Math.round(percent)
-  return change(tx, job, { progress, attempts: 1, losses: 0 })
+  return change(tx, job, { progress, ...count, attempts: 1, losses: 0 })
 }
 
 /**
  * Deletes the finished jobs of this job's project and kind beyond the newest 50 completed and 100
- * failed ones.
+ * failed ones, or beyond the newest 50 cancelled ones.
  */
 export async function deleteSurplusJobs(
   tx: Tx,
   { projectId, kind }: Pick<Job, 'projectId' | 'kind'>,
+  states: readonly (keyof typeof MAX_FINISHED_JOBS)[] = ['completed', 'failed'],
 ): Promise<void> {
   if (projectId === null) return
-  for (const state of ['completed', 'failed'] as const) {
+  for (const state of states) {
     await tx.run(sql`delete from jobs where id in (
       select id from jobs
       where project_id = ${projectId} and kind = ${kind} and state = ${state}
@@ -174,15 +215,15 @@ export async function deleteSurplusJobs(
   }
 }
 
-/** Deletes jobs that completed or failed before the given instants. */
+/** Deletes jobs that completed or failed before the given instants; cancelled ones as completed ones. */
 export async function deleteExpiredJobs(
   tx: Tx,
   before: { completed: number; failed: number },
 ): Promise<void> {
   const isOver = isNotNull(jobs.completedAt)
-  for (const state of ['completed', 'failed'] as const) {
+  for (const [state, ...others] of [['completed', 'cancelled'], ['failed']] as const) {
     const isOld = lt(jobs.completedAt, before[state])
-    await tx.delete(jobs).where(and(isOver, eq(jobs.state, state), isOld))
+    await tx.delete(jobs).where(and(isOver, inArray(jobs.state, [state, ...others]), isOld))
   }
 }
 

@@ -20,6 +20,7 @@ import type { Log } from '../../base/log.ts'
 import { lookAfterWrites } from '../../store/look-after-writes.ts'
 import type { Store } from '../../store/store.ts'
 import { type Loop, type LoopRun, runEvery, settlesWithin, startLoop } from '../loop.ts'
+import { JobCancelled } from './cancelled.ts'
 import { type CronEntry, startCron, TICK_PREFIX } from './cron.ts'
 import { type DueKinds, findNextDueJob, isWorkDue } from './due.ts'
 import { enqueueJob } from './enqueue.ts'
@@ -32,7 +33,7 @@ import {
   putBackJob,
   putBackLostJobs,
 } from './job-row.ts'
-import { type JobHandler, runJob } from './run.ts'
+import { type JobHandler, type PartialResult, runJob } from './run.ts'
 
 type Jobs = {
   /**
@@ -40,6 +41,8 @@ type Jobs = {
    * within a second after a write.
    */
   wake(): void
+  /** Stops a running job after its step: somebody has asked for it (`cancel.ts`). */
+  cancel(id: string): void
   /**
    * Claims no more jobs, waits up to `graceMs` for running ones, then aborts and puts them back.
    */
@@ -52,6 +55,8 @@ export type JobsOptions = {
   counters?: Pick<Counters, 'add'> | undefined
   now: Now
   handlers: Record<string, JobHandler>
+  /** The results of cancelled jobs, by kind; null if absent. */
+  partialResults?: Readonly<Record<string, PartialResult>>
   cron?: readonly CronEntry[]
   /** How many jobs run at a time, without the kinds that have their own limit; 4 if absent. */
   concurrency?: number
@@ -97,6 +102,7 @@ export function startJobs(options: JobsOptions): Jobs {
     counters: options.counters,
     concurrency,
     limits,
+    partialResults: options.partialResults ?? {},
     leaseMs: options.leaseMs ?? DEFAULT_LEASE_MS,
     groups: toGroups(kinds, { concurrency, limits }),
     running: new Map(),
@@ -115,6 +121,7 @@ export function startJobs(options: JobsOptions): Jobs {
   const heartbeat = runEvery(state.leaseMs / 3, () => renewLeases(state))
   return {
     wake: loop.wake,
+    cancel: (id) => state.running.get(id)?.abort.abort(new JobCancelled()),
     async stop(graceMs) {
       cronTimers.stop()
       await loop.stop()
@@ -188,6 +195,7 @@ async function claim(
     // The lease of a running handler may have ended unnoticed, for example while the machine slept.
     state.running.get(job.id)?.abort.abort(lostLeaseError())
     const abort = new AbortController()
+    if (job.cancelledAt !== null) abort.abort(new JobCancelled())
     const done = runJob(state, job, abort.signal).then(() => {
       if (state.running.get(job.id)?.abort === abort) state.running.delete(job.id)
       wake()
@@ -196,20 +204,23 @@ async function claim(
   }
 }
 
-/** Renews the leases of running jobs and aborts those that have lost theirs. */
+/** Renews the leases of running jobs and aborts those that have lost theirs or are cancelled. */
 async function renewLeases(state: JobsState): Promise<void> {
   const running = [...state.running.values()]
   if (running.length === 0) return
   const leaseUntil = state.now() + state.leaseMs
   try {
-    const areExtended = await state.store.write(async (tx) => {
-      const extended: boolean[] = []
+    const extensions = await state.store.write(async (tx) => {
+      const extended: Awaited<ReturnType<typeof extendLease>>[] = []
       for (const { job } of running) extended.push(await extendLease(tx, job, leaseUntil))
       return extended
     })
     for (const [index, run] of running.entries()) {
       const isOver = state.running.get(run.job.id) !== run
-      if (!areExtended[index] && !isOver) run.abort.abort(lostLeaseError())
+      if (isOver) continue
+      const extension = extensions[index]
+      if (extension === undefined) run.abort.abort(lostLeaseError())
+      else if (extension.isCancelled) run.abort.abort(new JobCancelled())
     }
   } catch (error) {
     state.log.error({ error: describeError(error) }, 'the leases of jobs could not be renewed')

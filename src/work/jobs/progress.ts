@@ -12,14 +12,15 @@
  *   }
  *
  * Saving checks the job's lease: a run that has lost it cannot commit another batch, so no batch is
- * applied twice.
+ * applied twice. A job that is cancelled still commits its batch: its next `throwIfAborted` ends it.
  */
 import { eq } from '../../store/drizzle.ts'
 import { jobProgress } from '../../store/schema/jobs.ts'
 import { parameter, statement } from '../../store/statement.ts'
 import type { Reader } from '../../store/store.ts'
 import type { Tx } from '../../store/write/transaction.ts'
-import { lostLeaseError, recordAdvance } from './job-row.ts'
+import { isCancelled } from './cancelled.ts'
+import { type JobAdvance, lostLeaseError, recordAdvance } from './job-row.ts'
 import type { RunningJob } from './run.ts'
 
 const selectState = statement((db) =>
@@ -51,17 +52,17 @@ export async function loadProgress<State>(
 }
 
 /**
- * Saves the state and the percentage that the job's status shows (0 to 100; unchanged if absent). A
+ * Saves the state, and the percentage and the count that the job's status shows (unchanged if absent). A
  * job that advances in each run does not run out of attempts, even if the process crashes often.
  * @throws Error when this run was aborted or has lost its lease, to roll the batch back
  */
 export async function saveProgress(
   tx: Tx,
   job: Pick<RunningJob, 'id' | 'leaseId' | 'signal'>,
-  { state, percent, at }: { state: unknown; percent?: number; at: number },
+  { state, at, ...advance }: JobAdvance & { state: unknown; at: number },
 ): Promise<void> {
-  job.signal.throwIfAborted()
-  const isLeased = await recordAdvance(tx, job, percent)
+  if (!isCancelled(job)) job.signal.throwIfAborted()
+  const isLeased = await recordAdvance(tx, job, advance)
   if (!isLeased) throw lostLeaseError()
   await tx.execute(upsertState, { jobId: job.id, state, at })
 }

@@ -2,9 +2,19 @@ import { HOUR_MS, MINUTE_MS, type Now } from '../../base/clock.ts'
 import type { Counters } from '../../base/counters.ts'
 import { AppError, describeError } from '../../base/errors.ts'
 import { type Log, withLogFields } from '../../base/log.ts'
+import { eq } from '../../store/drizzle.ts'
+import { jobProgress } from '../../store/schema/jobs.ts'
 import type { Store } from '../../store/store.ts'
 import { runFor } from '../../turns/owner.ts'
-import { type ClaimedJob, completeJob, deleteSurplusJobs, failJob, setPercent } from './job-row.ts'
+import { isCancelled } from './cancelled.ts'
+import {
+  type ClaimedJob,
+  completeJob,
+  deleteSurplusJobs,
+  endCancelledJob,
+  failJob,
+  setPercent,
+} from './job-row.ts'
 
 export type RunningJob = {
   id: string
@@ -17,7 +27,7 @@ export type RunningJob = {
   attempt: number
   /**
    * Aborts when the program stops (at once for kinds with their own limit, otherwise after the
-   * grace time) and when the lease is lost.
+   * grace time), when the lease is lost, and when the job is cancelled (`JobCancelled`).
    */
   signal: AbortSignal
   setPercent(percent: number): Promise<void>
@@ -25,6 +35,12 @@ export type RunningJob = {
 
 /** Does the work of a kind of job and returns the job's result. */
 export type JobHandler = (job: RunningJob) => Promise<unknown>
+
+/**
+ * Returns the result of a job that was cancelled: what it has done. `state`: what it saved last
+ * (`progress.ts`); undefined if it saved nothing.
+ */
+export type PartialResult = (state: unknown, payload: unknown) => unknown
 
 const INTERNAL = 'The server failed to do this work. Its log has the details.'
 
@@ -34,6 +50,7 @@ type Deps = {
   counters?: Pick<Counters, 'add'> | undefined
   now: Now
   handlers: Record<string, JobHandler>
+  partialResults: Readonly<Record<string, PartialResult>>
 }
 
 type RunEnd = { result: unknown } | { error: string; isFinal: boolean }
@@ -50,12 +67,17 @@ export class FinalFailure extends Error {
   override readonly name = 'FinalFailure'
 }
 
-/** Runs a claimed job and records its result. Records nothing once the signal has aborted. */
+/**
+ * Runs a claimed job and records its result. Records nothing once the signal has aborted, unless the job
+ * was cancelled.
+ */
 export async function runJob(deps: Deps, job: ClaimedJob, signal: AbortSignal): Promise<void> {
   const end = await attempt(deps, job, signal)
-  if (signal.aborted) return
+  const wasCancelled = isCancelled({ signal })
+  if (signal.aborted && !wasCancelled) return
   try {
-    await record(deps, job, end)
+    if (wasCancelled && 'error' in end) await recordCancelled(deps, job)
+    else await record(deps, job, end)
   } catch (error) {
     // Nothing is recorded: the lease ends, and the job runs again.
     deps.log.error({ error: describeError(error), jobId: job.id }, 'a job could not be recorded')
@@ -78,6 +100,7 @@ async function attempt(deps: Deps, job: ClaimedJob, signal: AbortSignal): Promis
     if (!signal.aborted) await deps.store.write((tx) => setPercent(tx, job, percent))
   }
   try {
+    signal.throwIfAborted()
     const handler = deps.handlers[kind]
     if (!handler) throw new TypeError(`No handler for "${kind}".`)
     const running = { id, leaseId, kind, projectId, payload, attempt: attempts, signal }
@@ -126,5 +149,18 @@ async function record({ store, now }: Deps, job: ClaimedJob, end: RunEnd): Promi
   await store.write(async (tx) => {
     await failJob(tx, job, { error: end.error, retryAt, now: endedAt })
     if (isLast) await deleteSurplusJobs(tx, job)
+  })
+}
+
+async function recordCancelled(
+  { store, now, partialResults }: Deps,
+  job: ClaimedJob,
+): Promise<void> {
+  const { id, kind, payload } = job
+  await store.write(async (tx) => {
+    const saved = await tx.select().from(jobProgress).where(eq(jobProgress.jobId, id)).get()
+    const result = partialResults[kind]?.(saved?.state, payload) ?? null
+    await endCancelledJob(tx, job, { result, now: now() })
+    await deleteSurplusJobs(tx, job, ['cancelled'])
   })
 }

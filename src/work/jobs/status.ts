@@ -3,16 +3,17 @@ import { notFound } from '../../base/errors.ts'
 import { octets } from '../../store/dialect.ts'
 import { and, eq, inArray, sql } from '../../store/drizzle.ts'
 import { type Job, jobs } from '../../store/schema/jobs.ts'
+import type { JobState } from '../../store/schema/words.ts'
 import type { Store } from '../../store/store.ts'
 
 /** A job as the API shows it to its project. */
 export type JobStatus = {
   id: string
   /** `delayed`: waiting for another attempt. */
-  state: 'waiting' | 'active' | 'completed' | 'failed' | 'delayed'
+  state: JobState | 'delayed'
   /** The progress in percent, from 0 to 100. */
   progress: number
-  /** The result of the job; null until the job is completed. */
+  /** The result of the job; null until the job is completed or cancelled. */
   result: unknown
   /** The payload that the job was enqueued with. */
   data: unknown
@@ -41,7 +42,7 @@ export async function findJobStatus(
   if (job === undefined) throw notFound('job', id, 'There is no such job.')
   return {
     id,
-    state: stateOf(job, now()),
+    state: shownState(job, now()),
     progress: job.progress,
     result: job.result,
     data: job.payload,
@@ -59,6 +60,10 @@ export async function findJobBytes(
   return job?.bytes ?? 0
 }
 
-function stateOf({ state, runAt }: Job, at: number): JobStatus['state'] {
+/** `at`: the current time. */
+export function shownState(
+  { state, runAt }: Pick<Job, 'state' | 'runAt'>,
+  at: number,
+): JobStatus['state'] {
   return state === 'waiting' && runAt > at ? 'delayed' : state
 }

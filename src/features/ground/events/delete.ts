@@ -14,6 +14,7 @@ import { findJobStatus, type JobStatus } from '../../../work/jobs/status.ts'
 import { type SweepPace, sweep } from '../../../work/sweep.ts'
 import type { Base } from '../base.ts'
 import { enqueueForProject } from '../enqueue-for-project.ts'
+import type { ShownJob } from '../manifest/shown-job.ts'
 import { isUsed, kindOfUser } from '../references/registry.ts'
 import { isReservedEvent } from './reserved.ts'
 import { countEvents, type EventKey, findEventReferences } from './usage.ts'
@@ -47,7 +48,7 @@ export const deleteEventBatch = statement(
  */
 export async function deleteEvents(
   deps: Deps & Pick<Base, 'jobNotifier' | 'duties'>,
-  key: EventKey,
+  { userId, ...key }: EventKey & { userId?: string | null },
 ): Promise<EventDeletion> {
   await refuseUsed(deps, key)
   const total = await countEvents(deps, key)
@@ -56,8 +57,15 @@ export async function deleteEvents(
     const write = (tx: Tx) => tx.execute(deleteEventBatch, values)
     return { deletedCount: await deps.store.write(write, { heavyFor: key.projectId }) }
   }
-  const jobId = await deps.store.write((tx) => enqueueDeletion(deps, tx, { ...key, total }))
+  const jobId = await deps.store.write((tx) => enqueueDeletion(deps, tx, { ...key, userId, total }))
   return { deletedCount: total, jobId }
+}
+
+export const SHOWN_EVENT_DELETION: ShownJob = {
+  hasFacts: true,
+  labelOf: ({ name }) => `Delete the events ${name}`,
+  pathOf: (id) => `/events/jobs/${id}`,
+  partialResult: (state) => (state as EventDeletionProgress | undefined) ?? { deletedCount: 0 },
 }
 
 /** Runs the job. */
@@ -69,14 +77,15 @@ export async function runEventDeletion(
   const from = await loadProgress<EventDeletionProgress>(deps.store.read, job.id)
   const before = from?.deletedCount ?? 0
   const rules = { pace: PACE, heavyFor: undefined, job, until: 'short' as const }
-  const deleted = await sweep(deps, rules, async (tx, limit, done) => {
-    const count = await tx.execute(deleteEventBatch, { ...work, limit })
-    const state = { deletedCount: before + done + count }
+  const all = await sweep(deps, rules, async (tx, limit, done) => {
+    const deleted = await tx.execute(deleteEventBatch, { ...work, limit })
+    const state = { deletedCount: before + done + deleted }
     const percent = Math.min(99, (100 * state.deletedCount) / work.total)
-    await saveProgress(tx, job, { state, percent, at: deps.now() })
-    return count
+    const count = { done: state.deletedCount, total: work.total }
+    await saveProgress(tx, job, { state, percent, count, at: deps.now() })
+    return deleted
   })
-  return { deletedCount: before + deleted }
+  return { deletedCount: before + all }
 }
 
 /** Returns the progress of the job. @throws AppError RESOURCE_NOT_FOUND */
@@ -105,10 +114,12 @@ async function refuseUsed(deps: Pick<Base, 'store' | 'duties'>, key: EventKey): 
 async function enqueueDeletion(
   { now, jobNotifier }: Pick<Base, 'now' | 'jobNotifier'>,
   tx: Tx,
-  { projectId, name, total }: Omit<DeletionPayload, 'last'>,
+  { userId, ...asked }: Omit<DeletionPayload, 'last'> & { userId: string | null | undefined },
 ): Promise<string> {
   const last = (await tx.find(findNewestSeq))?.last ?? 0
   tx.afterCommit(() => jobNotifier.notify())
-  const work: DeletionPayload = { projectId, name, total, last }
-  return enqueueForProject(tx, { prefix: KIND, kind: KIND, payload: work, projectId, now: now() })
+  const { projectId } = asked
+  const payload: DeletionPayload = { ...asked, last }
+  const job = { prefix: KIND, kind: KIND, payload, projectId, userId, now: now() }
+  return enqueueForProject(tx, job)
 }

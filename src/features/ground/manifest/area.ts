@@ -6,6 +6,7 @@ import type { RunningJob } from '../../../work/jobs/run.ts'
 import type { Retention } from '../../../work/retention.ts'
 import type { LazyHandler, UrgentHandler } from '../event-handlers.ts'
 import type { ReferenceSource } from './reference.ts'
+import type { ShownJob } from './shown-job.ts'
 import type { TableDuties } from './table.ts'
 
 /** `Parts`: the parts of the program that the loops and jobs of the area use. */
@@ -68,6 +69,8 @@ type RequestedJob<Parts> = {
    */
   fence: 'waits' | 'runs'
   run: JobRun<Parts>
+  /** Jobs that calls of the API enqueue: how they are listed and cancelled. */
+  shown?: ShownJob
 }
 
 /** What the areas hand in together, without loops, handlers, jobs and retentions. */
@@ -76,4 +79,6 @@ export type Duties = {
   references: readonly ReferenceSource[]
   /** The kinds whose jobs a fence makes wait. */
   fencedKinds: readonly string[]
+  /** How jobs are listed and cancelled, by their kind. */
+  shownJobs: ReadonlyMap<string, ShownJob>
 }

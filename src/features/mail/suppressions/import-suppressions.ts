@@ -8,13 +8,15 @@ import type { SuppressionImportResult } from '../../../records/import.ts'
 import type { SuppressionReason } from '../../../store/schema/words.ts'
 import type { RunningJob } from '../../../work/jobs/run.ts'
 import type { Base } from '../../ground/base.ts'
+import type { ShownJob } from '../../ground/manifest/shown-job.ts'
 import { findKnownAddresses } from '../../people/contacts/read/known-addresses.ts'
 import { readCellText } from '../../people/import-export/csv/cell.ts'
 import { type Header, pickCell } from '../../people/import-export/csv/header.ts'
 import type { CsvRecord } from '../../people/import-export/csv/parser.ts'
 import { readRowAddress } from '../../people/import-export/csv/row-address.ts'
 import { toImportResult } from '../../people/import-export/import-contacts.ts'
-import { type RowHandler, runImport } from '../../people/import-export/run.ts'
+import { type RowHandler, runImport, tallyOf } from '../../people/import-export/run.ts'
+import type { Tally } from '../../people/import-export/tally.ts'
 import { suppressAddresses } from './suppressions.ts'
 
 type Deps = Pick<Base, 'store' | 'now'>
@@ -51,7 +53,17 @@ export async function importSuppressions(
   deps: Deps,
   job: RunningJob,
 ): Promise<SuppressionImportResult> {
-  const tally = await runImport(deps, job, suppressionHandler(deps, job))
+  return toSuppressionResult(await runImport(deps, job, suppressionHandler(deps, job)))
+}
+
+export const SHOWN_SUPPRESSION_IMPORT: ShownJob = {
+  hasFacts: true,
+  labelOf: ({ filename }) => `Import suppressions from ${filename}`,
+  pathOf: (id) => `/suppressions/import/${id}`,
+  partialResult: (state) => toSuppressionResult(tallyOf(state)),
+}
+
+function toSuppressionResult(tally: Tally): SuppressionImportResult {
   return { ...toImportResult(tally), addedCount: tally.newCount, existingCount: tally.knownCount }
 }
 

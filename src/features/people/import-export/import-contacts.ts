@@ -9,6 +9,7 @@ import type { Contact } from '../../../store/schema/contacts.ts'
 import type { Reader } from '../../../store/store.ts'
 import type { RunningJob } from '../../../work/jobs/run.ts'
 import type { Base } from '../../ground/base.ts'
+import type { ShownJob } from '../../ground/manifest/shown-job.ts'
 import { findKnownAddresses, type KnownAddresses } from '../contacts/read/known-addresses.ts'
 import { parseData } from '../contacts/write/data.ts'
 import {
@@ -27,7 +28,7 @@ import { readRowAddress } from './csv/row-address.ts'
 import { readState } from './csv/row-state.ts'
 import type { ImportPayload } from './import-file.ts'
 import { isWithheld } from './last-unsubscriptions.ts'
-import { type RowHandler, type RowResult, runImport } from './run.ts'
+import { type RowHandler, type RowResult, runImport, tallyOf } from './run.ts'
 import type { Tally } from './tally.ts'
 
 type Deps = Pick<Base, 'store' | 'now'>
@@ -49,7 +50,17 @@ type Seen = { addresses: readonly string[]; seen: ReadonlyMap<string, SeenAddres
 /** Runs the job that imports contacts. @throws FinalFailure for a file that cannot be read */
 export async function importContacts(deps: Deps, job: RunningJob): Promise<ContactImportResult> {
   const tally = await runImport(deps, job, contactHandler(deps, job))
-  const { resubscribe } = job.payload as ImportPayload
+  return toContactResult(tally, job.payload as ImportPayload)
+}
+
+export const SHOWN_CONTACT_IMPORT: ShownJob = {
+  hasFacts: true,
+  labelOf: ({ filename }) => `Import contacts from ${filename}`,
+  pathOf: (id) => `/contacts/import/${id}`,
+  partialResult: (state, payload) => toContactResult(tallyOf(state), payload as ImportPayload),
+}
+
+function toContactResult(tally: Tally, { resubscribe }: ImportPayload): ContactImportResult {
   const result = toImportResult(tally)
   return {
     ...result,

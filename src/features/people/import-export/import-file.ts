@@ -90,7 +90,7 @@ const selectUnfinished = statement<{ uploadId: string }>(
 
 export function createImportFile(
   { store, now, jobNotifier }: Pick<Base, 'store' | 'now' | 'jobNotifier'>,
-  { projectId, kind }: { projectId: string; kind: ImportKind },
+  { projectId, userId, kind }: { projectId: string; userId?: string | null; kind: ImportKind },
 ): ImportFile {
   const uploadId = newId()
   let pieces: Uint8Array[] = []
@@ -122,7 +122,8 @@ export function createImportFile(
     finish(options) {
       const last = nextChunk()
       const payload: ImportPayload = { ...options, uploadId, sizeBytes }
-      const job = { prefix: kind, kind, projectId, payload, now: now(), maxAttempts: MAX_ATTEMPTS }
+      const about = { prefix: kind, kind, projectId, userId, payload }
+      const job = { ...about, now: now(), maxAttempts: MAX_ATTEMPTS }
       return store.write(async (tx) => {
         await writeChunk(tx, last)
         tx.afterCommit(() => jobNotifier.notify())

@@ -50,9 +50,14 @@ export type RowResult = RowCounts | AppError
 type Deps = Pick<Base, 'store' | 'now'>
 /**
  * `isScanned`: whether the file was scanned, so that `columns`, `damage` and `warnings` are those
- * of the file.
+ * of the file. `fileRows`: its rows; absent in the progress that an earlier version stored.
  */
-type ImportProgress = Tally & { isScanned?: boolean; isDone?: boolean; failure?: string }
+type ImportProgress = Tally & {
+  fileRows?: number
+  isScanned?: boolean
+  isDone?: boolean
+  failure?: string
+}
 
 const BATCH_ROWS = 2_000
 /** The number of rows in a slice. A batch consists of whole slices. */
@@ -99,11 +104,17 @@ export async function runImport<Entry>(
   }
 }
 
+/** Returns the counts of a job that is cancelled, by what it saved last; undefined: nothing. */
+export function tallyOf(saved: unknown): Tally {
+  return (saved as ImportProgress | undefined) ?? INITIAL_STATE
+}
+
 async function finish({ store, now }: Deps, job: RunningJob, state: ImportProgress): Promise<void> {
   const { uploadId } = job.payload as ImportPayload
   await store.write(async (tx) => {
     await deleteImportFile(tx, uploadId)
-    await saveProgress(tx, job, { state, at: now() })
+    const count = { done: state.rows, total: state.fileRows ?? state.rows }
+    await saveProgress(tx, job, { state, count, at: now() })
   })
 }
 
@@ -122,6 +133,7 @@ async function importRows<Entry>(deps: Deps, work: ImportWork<Entry>): Promise<I
     job.signal.throwIfAborted()
     const left = rows.filter(({ number }) => number > state.rows + 1)
     for (let at = 0; at < left.length; ) {
+      job.signal.throwIfAborted()
       const bytesDone = bytesBefore + ((bytesRead - bytesBefore) * at) / left.length
       const percent = Math.min(MAX_PERCENT, (100 * bytesDone) / options.sizeBytes)
       const batchRows = left.slice(at, at + BATCH_ROWS)
@@ -170,7 +182,8 @@ function applyBatch<Entry>(
   const write = async (tx: Tx) => {
     const work = { ...slice, rows, state }
     const next = await countSlices(work, (entries) => handler.apply(tx, entries))
-    await saveProgress(tx, job, { state: next, percent, at: now() })
+    const count = { done: next.rows, total: next.fileRows ?? null }
+    await saveProgress(tx, job, { state: next, percent, count, at: now() })
     return next
   }
   return store.write(write, { heavyFor: job.projectId ?? '' })

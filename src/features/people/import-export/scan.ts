@@ -34,6 +34,8 @@ import type { ImportPayload } from './import-file.ts'
 import { readRows } from './read-rows.ts'
 
 type FileScan = {
+  /** Rows below the header. */
+  fileRows: number
   columns: ColumnReading[]
   damage: FileDamage
   warnings: string[]
@@ -102,11 +104,13 @@ export async function scanFile(
   const counts = { guessed: none(), replaced: none(), dropped: none(), cut: none() }
   let known: Header | undefined
   let guessedEncoding: string | undefined
+  let fileRows = 0
   for await (const { header, rows, encoding } of readRows(deps, payload)) {
     signal.throwIfAborted()
     guessedEncoding = encoding.isGuessed ? encoding.name.toUpperCase() : undefined
     if (known === undefined) addDamage(counts, header.line, header.damage)
     known = header
+    fileRows += rows.length
     for (const [at, { record, damage }] of rows.entries()) {
       if (at > 0 && at % ROWS_AT_ONCE === 0) await setImmediate()
       addDamage(counts, record.line, damage)
@@ -124,6 +128,7 @@ export async function scanFile(
   const { words, warnings: stateWarnings } = describeStates(states, areContacts ? known : undefined)
   const names = areContacts && known?.isOwn === false ? known.names : new Map<string, string>()
   return {
+    fileRows,
     columns: areContacts ? columns.map((column) => markJson(column, json)) : [],
     damage: {
       guessedRows: counts.guessed.count,

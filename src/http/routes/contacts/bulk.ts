@@ -1,11 +1,12 @@
 /** Bulk operations on contacts. Each is queued as a job, whose state can be polled. */
 import { z } from 'zod'
 import {
-  type BulkOperation,
   type BulkSelection,
   findBulkStatus,
   startBulk,
 } from '../../../features/people/contacts/bulk/bulk-job.ts'
+import type { BulkOperation } from '../../../features/people/contacts/bulk/result.ts'
+import { userIdOf } from '../../../features/tenancy/accounts/callers/caller.ts'
 import { conditionField } from '../../../records/condition.ts'
 import { id } from '../../../records/fields.ts'
 import { jobStatus, queuedJob } from '../../../records/job.ts'
@@ -108,9 +109,10 @@ export const subscribe = ({ core }: RouteDeps) =>
         jobId: 'bulk-subscribe-0199a7c0-0000-7000-8000-000000000001-1795339805000',
       },
     }),
-    handle: async ({ project, body }) => {
-      const job = { projectId: project.id, operation: 'subscribe' as const, ...body }
-      return queued('subscribe', await startBulk(core, job))
+    handle: async ({ project, caller, body }) => {
+      const operation = 'subscribe' as const
+      const job = { projectId: project.id, userId: userIdOf(caller), operation, ...body }
+      return queued(operation, await startBulk(core, job))
     },
   })
 
@@ -207,8 +209,9 @@ function bulkOperation({ core }: RouteDeps, operation: BulkOperation, shape: Bul
     ...jobShape,
     ...shape,
     body: requestBody,
-    handle: async ({ project, body }) => {
-      const job = { projectId: project.id, operation, selection: body }
+    handle: async ({ project, caller, body }) => {
+      const userId = userIdOf(caller)
+      const job = { projectId: project.id, userId, operation, selection: body }
       return queued(operation, await startBulk(core, job))
     },
   })

@@ -5,6 +5,7 @@ import {
   listFieldValues,
 } from '../../../features/people/contacts/fields/fields.ts'
 import { findFieldUsage } from '../../../features/people/contacts/fields/usage.ts'
+import { userIdOf } from '../../../features/tenancy/accounts/callers/caller.ts'
 import {
   fieldDeletion,
   fieldList,
@@ -105,8 +106,9 @@ export const remove = ({ core }: RouteDeps) =>
     },
     refusals: [400, 409, 422],
     example: () => ({ params: { field: 'data.city' }, status: 200, response: { deletedFrom: 1 } }),
-    handle: async ({ project, params }) => {
+    handle: async ({ project, caller, params }) => {
       const { field = '' } = params
-      return json(200, await deleteField(core, { projectId: project.id, field }))
+      const asked = { projectId: project.id, field, userId: userIdOf(caller) }
+      return json(200, await deleteField(core, asked))
     },
   })

@@ -7,6 +7,7 @@ import {
   startListVerification,
 } from '../../../features/people/verification/bulk/list-job.ts'
 import { MAX_RESULTS } from '../../../features/people/verification/bulk/result.ts'
+import { userIdOf } from '../../../features/tenancy/accounts/callers/caller.ts'
 import { MAX_ADDRESS_TEXT_LENGTH } from '../../../formats/address/address.ts'
 import { conditionField } from '../../../records/condition.ts'
 import { id } from '../../../records/fields.ts'
@@ -105,8 +106,9 @@ export const start = ({ core }: RouteDeps) =>
         jobId: 'verify-0199a7c0-0000-7000-8000-000000000001-1795339804000',
       },
     }),
-    handle: async ({ project, body }) => {
-      const jobId = await startListVerification(core, { projectId: project.id, selection: body })
+    handle: async ({ project, caller, body }) => {
+      const job = { projectId: project.id, userId: userIdOf(caller), selection: body }
+      const jobId = await startListVerification(core, job)
       return json(202, { message: 'The verification is queued.', jobId })
     },
   })

@@ -9,6 +9,7 @@ import {
   findReplayStatus,
   startReplay,
 } from '../../../features/outreach/webhooks/deliveries/replay-range.ts'
+import { userIdOf } from '../../../features/tenancy/accounts/callers/caller.ts'
 import { jobStatus, queuedJob } from '../../../records/job.ts'
 import {
   deliveryExample,
@@ -117,7 +118,8 @@ export const replayRange = ({ core }: RouteDeps) =>
       },
     }),
     handle: async (call) => {
-      const jobId = await startReplay(core, uuidKeyOf(call), call.body)
+      const asked = { ...call.body, userId: userIdOf(call.caller) }
+      const jobId = await startReplay(core, uuidKeyOf(call), asked)
       return json(202, { message: 'The replay is queued.', jobId })
     },
   })

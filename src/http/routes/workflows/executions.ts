@@ -10,6 +10,7 @@ import {
 } from '../../../features/outreach/workflows/executions/show-executions.ts'
 import { retryExecution } from '../../../features/outreach/workflows/executions/start.ts'
 import { startOne } from '../../../features/outreach/workflows/executions/start-executions.ts'
+import { userIdOf } from '../../../features/tenancy/accounts/callers/caller.ts'
 import { conditionField } from '../../../records/condition.ts'
 import {
   executionDetail,
@@ -177,7 +178,9 @@ export const startBulk = ({ core }: RouteDeps) =>
     example: examples.startBulk,
     handle: async (call) => {
       const { selection, context: given = null } = call.body
-      const jobId = await startMany(core, { ...uuidKeyOf(call), selection, context: given })
+      const userId = userIdOf(call.caller)
+      const job = { ...uuidKeyOf(call), selection, context: given, userId }
+      const jobId = await startMany(core, job)
       return json(202, { message: 'The executions are queued.', jobId })
     },
   })

@@ -31,6 +31,7 @@ const REVIEWED = [
   'GET /docs/guide',
   'GET /docs/guide/:page',
   'GET /domains/:id/verify',
+  'GET /jobs',
   'GET /openapi.json',
   'GET /requests',
   'GET /segments',

@@ -15,6 +15,7 @@ import { type SweepPace, sweepRows } from '../../../../work/sweep.ts'
 import type { Base } from '../../../ground/base.ts'
 import { enqueueForProject } from '../../../ground/enqueue-for-project.ts'
 import { isListed } from '../../../ground/events/unlisted.ts'
+import type { ShownJob } from '../../../ground/manifest/shown-job.ts'
 import { type EndpointKey, loadEndpoint } from '../endpoints/endpoint.ts'
 import { createEventMatcher } from '../event-patterns.ts'
 import { insertDeliveries } from './deliveries.ts'
@@ -64,7 +65,11 @@ export const listReplayed = statement<ReplayedEvent>(() => {
 export async function startReplay(
   { store, now, jobNotifier }: Deps & Pick<Base, 'jobNotifier'>,
   key: EndpointKey,
-  { since, until = now() }: { since: number; until?: number | undefined },
+  {
+    since,
+    until = now(),
+    userId,
+  }: { since: number; until?: number | undefined; userId?: string | null },
 ): Promise<string> {
   const at = now()
   return store.write(async (tx) => {
@@ -78,7 +83,7 @@ export async function startReplay(
     const payload: ReplayPayload = { endpointId, since, until, last }
     tx.afterCommit(jobNotifier.notify)
     return enqueueForProject(tx, {
-      ...{ prefix: REPLAY_KIND, kind: REPLAY_KIND, payload, projectId, now: at },
+      ...{ prefix: REPLAY_KIND, kind: REPLAY_KIND, payload, projectId, userId, now: at },
     })
   })
 }
@@ -99,6 +104,13 @@ export async function findReplayStatus(
   return { ...status, data: shown }
 }
 
+export const SHOWN_REPLAY: ShownJob = {
+  hasFacts: true,
+  labelOf: () => 'Send the events of a span of time to a webhook again',
+  pathOf: (id, { endpointId }) => `/webhooks/endpoints/${endpointId}/replay/${id}`,
+  partialResult: (state) => ({ created: (state as ReplayProgress | undefined)?.created ?? 0 }),
+}
+
 /** Runs the job. Returns the number of deliveries made. */
 export async function replayEvents(
   deps: Deps & Pick<Base, 'webhookNotifier'>,
@@ -112,12 +124,13 @@ export async function replayEvents(
     ...{ at: since, seq: 0, created: 0 },
   }
   const percentOf = ({ at }: ReplayProgress) => (99 * (at - since)) / Math.max(1, until - since)
+  const countOf = ({ created: done }: ReplayProgress) => ({ done, total: null })
   const { created } = await sweepRows<ReplayedEvent, ReplayProgress>(
     deps,
     { pace: PACE, heavyFor: projectId },
     {
       from,
-      progress: { job, now, percentOf },
+      progress: { job, now, percentOf, countOf },
       find: (limit, { at, seq }) =>
         store.scan.list(listReplayed, { projectId, until, last, at, seq, limit }),
       change: async (tx, events, before) => {

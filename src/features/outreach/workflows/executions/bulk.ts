@@ -6,6 +6,7 @@
  */
 import { AppError, notFound } from '../../../../base/errors.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
+import type { JobCount } from '../../../../work/jobs/job-row.ts'
 import { loadProgress } from '../../../../work/jobs/progress.ts'
 import { FinalFailure, type RunningJob } from '../../../../work/jobs/run.ts'
 import { findJobStatus, type JobStatus } from '../../../../work/jobs/status.ts'
@@ -14,6 +15,7 @@ import type { Base } from '../../../ground/base.ts'
 import { compileCondition } from '../../../ground/conditions/compile.ts'
 import { type Condition, parseCondition } from '../../../ground/conditions/condition.ts'
 import { enqueueForProject } from '../../../ground/enqueue-for-project.ts'
+import type { ShownJob } from '../../../ground/manifest/shown-job.ts'
 import {
   findExisting,
   findNewestNumber,
@@ -51,6 +53,7 @@ export type BulkStartPayload = Selection<Condition> & {
 type BulkStart = WorkflowKey & {
   selection: Selection<unknown>
   context: Record<string, unknown> | null
+  userId?: string | null
 }
 
 type Deps = Pick<Base, 'store' | 'now' | 'jobNotifier'>
@@ -77,6 +80,10 @@ type Progress = { startedAt: number; after: number; last: number; total: number;
 
 type StartBatch = { payload: BulkStartPayload; state: Progress; batch: readonly NumberedContact[] }
 
+const NONE_STARTED: Tally = {
+  ...{ startedCount: 0, heldBackCount: 0, tooManyStartsCount: 0, failureCount: 0 },
+}
+
 const PACE: SweepPace = { first: 10, max: 200, batchMs: 4, rest: { times: 2 } }
 
 /**
@@ -88,7 +95,7 @@ const PACE: SweepPace = { first: 10, max: 200, batchMs: 4, rest: { times: 2 } }
  */
 export async function startMany(
   deps: Deps,
-  { selection: given, context, ...key }: BulkStart,
+  { selection: given, context, userId, ...key }: BulkStart,
 ): Promise<string> {
   const { store, now, jobNotifier } = deps
   const { projectId, id: workflowId } = key
@@ -99,8 +106,8 @@ export async function startMany(
     if ('segmentId' in selection) await loadSegment(tx, { projectId, id: selection.segmentId })
     const payload: BulkStartPayload = { projectId, workflowId, ...selection, context }
     tx.afterCommit(() => jobNotifier.notify())
-    const job = { prefix: 'bulk-start', kind: BULK_START_KIND, payload, projectId, now: now() }
-    return enqueueForProject(tx, job)
+    const job = { prefix: 'bulk-start', kind: BULK_START_KIND, payload, projectId, userId }
+    return enqueueForProject(tx, { ...job, now: now() })
   })
 }
 
@@ -126,6 +133,13 @@ async function parseSelection(
   return { filter }
 }
 
+export const SHOWN_BULK_START: ShownJob = {
+  hasFacts: true,
+  labelOf: () => 'Start executions of a workflow',
+  pathOf: (id, { workflowId }) => `/workflows/${workflowId}/executions/bulk/${id}`,
+  partialResult: (state) => toBulkStartResult((state as Progress | undefined)?.tally),
+}
+
 export async function runBulkStart(deps: RunDeps, job: RunningJob): Promise<BulkStartResult> {
   const payload = job.payload as BulkStartPayload
   const from =
@@ -137,19 +151,18 @@ export async function runBulkStart(deps: RunDeps, job: RunningJob): Promise<Bulk
     {
       from,
       pages: walkExisting(deps, scope, from),
-      progress: { job, now: deps.now, percentOf },
+      progress: { job, now: deps.now, percentOf, countOf },
       change: (tx, batch, state) => startBatch(deps, tx, { payload, state, batch }),
     },
   )
-  return { totalRequested: sumOf(tally), ...tally }
+  return toBulkStartResult(tally)
 }
 
 async function begin(deps: RunDeps, payload: BulkStartPayload): Promise<Progress> {
   const startedAt = deps.now()
-  const tally = { startedCount: 0, heldBackCount: 0, tooManyStartsCount: 0, failureCount: 0 }
   const last = await findNewestNumber(deps)
   const total = await countContacts(deps, await scopeOf(deps, payload, startedAt))
-  return { startedAt, after: 0, last, total, tally }
+  return { startedAt, after: 0, last, total, tally: NONE_STARTED }
 }
 
 /**
@@ -217,8 +230,16 @@ async function refusedForGood<T>(act: () => Promise<T>): Promise<T> {
   }
 }
 
+function toBulkStartResult(tally = NONE_STARTED): BulkStartResult {
+  return { totalRequested: sumOf(tally), ...tally }
+}
+
 function sumOf(tally: Tally): number {
   return Object.values(tally).reduce((sum, count) => sum + count, 0)
+}
+
+function countOf({ total, tally }: Progress): JobCount {
+  return { done: sumOf(tally), total }
 }
 
 function percentOf({ total, tally }: Progress): number {

@@ -26,8 +26,17 @@ import type { ContactScope } from '../list/scope.ts'
 import { deleteContacts, deleteLongHistory } from '../write/delete.ts'
 import { setSubscribed } from '../write/set-subscribed.ts'
 import { findExisting, findNewestNumber, walkExisting } from './existing.ts'
-
-export type BulkOperation = 'subscribe' | 'unsubscribe' | 'delete'
+import {
+  type AppliedBatch,
+  addBatch,
+  type BulkOperation,
+  type BulkProgress,
+  type BulkResult,
+  countOfBulk,
+  percentOfBulk,
+  startOfBulk,
+  toBulkResult,
+} from './result.ts'
 
 type BulkFilter<RawCondition = Condition> = {
   subscribed?: boolean | undefined
@@ -57,34 +66,11 @@ type BulkPayload = BulkSelection & {
 
 type StartDeps = Pick<Base, 'store' | 'now' | 'jobNotifier'>
 
-type BulkFailure = { contactId: string; email: string | null; error: string }
-
-export type BulkResult = {
-  operation: BulkOperation
-  totalRequested: number
-  /** Contacts that changed. */
-  successCount: number
-  /** Contacts that already had the requested state. */
-  unchangedCount: number
-  /** The part of `unchangedCount` that stays unsubscribed because the person left. */
-  keptUnsubscribedCount: number
-  failureCount: number
-  /** The first failures, at most `MAX_BULK_ERRORS`. */
-  errors: BulkFailure[]
-}
-
 type Deps = Pick<Base, 'store' | 'now'>
-type Tally = Omit<BulkResult, 'operation' | 'totalRequested'>
-/**
- * `after`: the number of the last processed contact; for a list of ids, the count of processed ids.
- */
-type BulkProgress = { startedAt: number; after: number; last: number; total: number; tally: Tally }
-type Applied = { changed: number; kept: number }
 /** `number`: the value of `after` once the contact is processed. */
 type BulkCandidate = { number: number; id: string; address: string | null }
 
 const PACE: SweepPace = { first: 10, max: 100, batchMs: 4, rest: { times: 2 } }
-const MAX_BULK_ERRORS = 1_000
 
 /** The unsubscribed contacts among `ids` whose owners left. */
 const selectLeft = statement<{ id: string }>(
@@ -108,9 +94,10 @@ export async function startBulk(
     operation: BulkOperation
     selection: BulkSelection<unknown>
     resubscribe?: boolean
+    userId?: string | null
   },
 ): Promise<string> {
-  const { projectId, operation, resubscribe } = input
+  const { projectId, userId, operation, resubscribe } = input
   const selection = await checkSelection(deps, projectId, input.selection)
   const { store, now, jobNotifier } = deps
   return store.write((tx) => {
@@ -118,7 +105,8 @@ export async function startBulk(
     const asked = resubscribe === undefined ? {} : { resubscribe }
     const payload: BulkPayload = { operation, projectId, ...asked, ...selection }
     const prefix = `bulk-${operation}`
-    return enqueueForProject(tx, { prefix, kind: 'bulk', payload, projectId, now: now() })
+    const job = { prefix, kind: 'bulk', payload, projectId, userId, now: now() }
+    return enqueueForProject(tx, job)
   })
 }
 
@@ -156,7 +144,7 @@ export async function runBulk(deps: Deps, job: RunningJob): Promise<BulkResult> 
     {
       from,
       pages: candidatesOf(deps, payload, from),
-      progress: { job, now: deps.now, percentOf },
+      progress: { job, now: deps.now, percentOf: percentOfBulk, countOf: countOfBulk },
       prepare: async (batch) => {
         if (payload.operation !== 'delete') return
         await deleteLongHistory(deps, { projectId, ids: batch.map(({ id }) => id) })
@@ -164,24 +152,18 @@ export async function runBulk(deps: Deps, job: RunningJob): Promise<BulkResult> 
       change: (tx, batch, state) => applyBatch(deps, tx, { payload, state, batch }),
     },
   )
-  const totalRequested = tally.successCount + tally.unchangedCount + tally.failureCount
-  const { keptUnsubscribedCount = 0 } = tally
-  return { operation: payload.operation, totalRequested, ...tally, keptUnsubscribedCount }
+  return toBulkResult(payload.operation, tally)
 }
 
 async function begin(deps: Deps, payload: BulkPayload): Promise<BulkProgress> {
   const startedAt = deps.now()
-  const tally = {
-    ...{ successCount: 0, unchangedCount: 0, keptUnsubscribedCount: 0, failureCount: 0 },
-    errors: [],
-  }
   if (payload.mode === 'ids') {
     const total = payload.contactIds.length
-    return { startedAt, after: 0, last: total, total, tally }
+    return startOfBulk({ startedAt, last: total, total })
   }
   const last = await findNewestNumber(deps)
   const total = await countContacts(deps, await toScope(deps, payload, startedAt))
-  return { startedAt, after: 0, last, total, tally }
+  return startOfBulk({ startedAt, last, total })
 }
 
 /** Yields the contacts that are not processed yet, page by page. */
@@ -241,7 +223,7 @@ async function applyBatch(
   })
   const missing = batch.filter(({ id }) => !known.has(id))
   const unchanged = known.size - applied.changed
-  const tally = addUp(state.tally, { ...applied, unchanged, missing })
+  const tally = addBatch(state.tally, { ...applied, unchanged, missing })
   return { ...state, after: batch.at(-1)?.number ?? state.after, tally }
 }
 
@@ -249,7 +231,7 @@ async function applyOperation(
   tx: Tx,
   { projectId, operation, resubscribe }: BulkPayload,
   { ids, at }: { ids: readonly string[]; at: number },
-): Promise<Applied> {
+): Promise<AppliedBatch> {
   if (operation === 'delete') {
     return { changed: await deleteContacts(tx, projectId, { ids, at }), kept: 0 }
   }
@@ -263,27 +245,4 @@ async function applyOperation(
     if (!kept.has(id) && (await setSubscribed(tx, id, change))) changed += 1
   }
   return { changed, kept: kept.size }
-}
-
-function addUp(
-  tally: Tally,
-  batch: Applied & { unchanged: number; missing: readonly BulkCandidate[] },
-): Tally {
-  const errors = batch.missing.map(({ id, address }) => ({
-    contactId: id,
-    email: address,
-    error: 'Contact not found',
-  }))
-  return {
-    successCount: tally.successCount + batch.changed,
-    unchangedCount: tally.unchangedCount + batch.unchanged,
-    keptUnsubscribedCount: (tally.keptUnsubscribedCount ?? 0) + batch.kept,
-    failureCount: tally.failureCount + batch.missing.length,
-    errors: [...tally.errors, ...errors].slice(0, MAX_BULK_ERRORS),
-  }
-}
-
-function percentOf({ total, tally }: BulkProgress): number {
-  const done = tally.successCount + tally.unchangedCount + tally.failureCount
-  return total === 0 ? 99 : Math.min(99, (100 * done) / total)
 }

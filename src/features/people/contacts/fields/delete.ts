@@ -21,6 +21,7 @@ import type { RunningJob } from '../../../../work/jobs/run.ts'
 import { type JobProgress, type SweepPace, sweepRows } from '../../../../work/sweep.ts'
 import type { Base } from '../../../ground/base.ts'
 import { enqueueForProject } from '../../../ground/enqueue-for-project.ts'
+import type { ShownJob } from '../../../ground/manifest/shown-job.ts'
 import { isUsed, kindOfUser } from '../../../ground/references/registry.ts'
 import { findNewestNumber } from '../bulk/existing.ts'
 import { countContactsWithKey, dataKeyOf } from './fields.ts'
@@ -66,7 +67,7 @@ export const deleteKey = statement(
  */
 export async function deleteField(
   deps: Pick<Base, 'store' | 'now' | 'jobNotifier' | 'duties'>,
-  { projectId, field }: { projectId: string; field: string },
+  { projectId, field, userId }: { projectId: string; field: string; userId?: string | null },
 ): Promise<FieldDeletion> {
   const key = dataKeyOf(field)
   if (key === undefined) {
@@ -75,9 +76,19 @@ export async function deleteField(
   const fieldKey = { projectId, key }
   await refuseUsed(deps, fieldKey)
   const deletedFrom = await countContactsWithKey(deps.store.read, fieldKey)
-  if (deletedFrom > MAX_AT_ONCE) return enqueueDeletion(deps, { ...fieldKey, deletedFrom })
+  if (deletedFrom > MAX_AT_ONCE) return enqueueDeletion(deps, { ...fieldKey, deletedFrom, userId })
   const end = await deleteFromAll(deps, fieldKey)
   return { deletedFrom: end.deletedFrom }
+}
+
+export const SHOWN_FIELD_DELETION: ShownJob = {
+  hasFacts: true,
+  labelOf: ({ key }) => `Delete the field data.${key}`,
+  pathOf: (id) => `/contacts/bulk/${id}`,
+  partialResult: (state) => {
+    const { deletedFrom = 0 } = (state as FieldDeletionProgress | undefined) ?? {}
+    return { deletedFrom }
+  },
 }
 
 /** Runs the job that deletes a field. */
@@ -86,9 +97,10 @@ export async function runFieldDeletion(deps: Deps, job: RunningJob): Promise<Fie
   const from = await loadProgress<FieldDeletionProgress>(deps.store.read, job.id)
   const percentOf = ({ deletedFrom }: FieldDeletionProgress) =>
     Math.min(99, (100 * deletedFrom) / total)
+  const countOf = ({ deletedFrom: done }: FieldDeletionProgress) => ({ done, total })
   const end = await deleteFromAll(deps, fieldKey, {
     from,
-    progress: { job, now: deps.now, percentOf },
+    progress: { job, now: deps.now, percentOf, countOf },
   })
   return { deletedFrom: end.deletedFrom }
 }
@@ -108,7 +120,11 @@ async function refuseUsed(
 
 async function enqueueDeletion(
   { store, now, jobNotifier }: Pick<Base, 'store' | 'now' | 'jobNotifier'>,
-  { deletedFrom, ...fieldKey }: FieldKey & { deletedFrom: number },
+  {
+    deletedFrom,
+    userId,
+    ...fieldKey
+  }: FieldKey & { deletedFrom: number; userId: string | null | undefined },
 ): Promise<FieldDeletion> {
   const jobId = await store.write((tx) => {
     tx.afterCommit(() => jobNotifier.notify())
@@ -117,6 +133,7 @@ async function enqueueDeletion(
       kind: 'delete-field',
       payload: { ...fieldKey, deletedFrom },
       projectId: fieldKey.projectId,
+      userId,
       now: now(),
     })
   })

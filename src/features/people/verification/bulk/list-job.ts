@@ -10,6 +10,7 @@ import type { Verification } from '../../../../records/verification.ts'
 import { listOf, unindexed } from '../../../../store/dialect.ts'
 import { sql } from '../../../../store/drizzle.ts'
 import { parameter, statement } from '../../../../store/statement.ts'
+import { isCancelled } from '../../../../work/jobs/cancelled.ts'
 import { loadProgress, saveProgress } from '../../../../work/jobs/progress.ts'
 import type { RunningJob } from '../../../../work/jobs/run.ts'
 import { findJobStatus, type JobStatus } from '../../../../work/jobs/status.ts'
@@ -110,12 +111,16 @@ type VerificationWalk = { after: number; last: number; excluded: ReadonlySet<str
  */
 export async function startListVerification(
   deps: StartDeps,
-  { projectId, selection }: { projectId: string; selection: ListSelection<unknown> },
+  {
+    projectId,
+    selection,
+    userId,
+  }: { projectId: string; selection: ListSelection<unknown>; userId?: string | null },
 ): Promise<string> {
   const checked: ListSelection =
     selection.mode === 'emails' ? selection : await checkSelection(deps, projectId, selection)
   const payload: ListPayload = { projectId, ...checked }
-  const job = { kind: LIST_JOB_KIND, projectId, payload, maxAttempts: MAX_ATTEMPTS }
+  const job = { kind: LIST_JOB_KIND, projectId, userId, payload, maxAttempts: MAX_ATTEMPTS }
   return deps.store.write((tx) => {
     tx.afterCommit(() => deps.jobNotifier.notify())
     return enqueueForProject(tx, { prefix: 'verify', ...job, now: deps.now() })
@@ -139,18 +144,24 @@ export async function runListVerification(deps: Deps, job: RunningJob): Promise<
   }
   let savedAt = deps.now()
   const assessOnce = createDomainAssessor(deps, job.signal)
-  for await (const { addresses, missing, end } of pagesOfList(deps, payload, progress)) {
-    await setImmediate()
-    job.signal.throwIfAborted()
-    const listed = await Promise.all(addresses.map((one) => verifyOne(one, assessOnce)))
-    const result = addResults(progress.result, listed)
-    const notFound = result.notFound + missing
-    progress = { ...progress, after: end, result: { ...result, notFound } }
-    if (deps.now() - savedAt < SAVE_EVERY_MS) continue
-    savedAt = deps.now()
-    await save(deps, job, progress)
+  try {
+    for await (const { addresses, missing, end } of pagesOfList(deps, payload, progress)) {
+      await setImmediate()
+      job.signal.throwIfAborted()
+      const listed = await Promise.all(addresses.map((one) => verifyOne(one, assessOnce)))
+      const result = addResults(progress.result, listed)
+      const notFound = result.notFound + missing
+      progress = { ...progress, after: end, result: { ...result, notFound } }
+      if (deps.now() - savedAt < SAVE_EVERY_MS) continue
+      savedAt = deps.now()
+      await save(deps, job, progress)
+    }
+  } catch (error) {
+    // What was found stays, also between two saves.
+    if (isCancelled(job)) await save(deps, job, progress)
+    throw error
   }
-  job.signal.throwIfAborted()
+  await save(deps, job, progress)
   return progress.result
 }
 
@@ -162,7 +173,8 @@ async function save(
   const { total, result } = progress
   const done = result.total + result.notFound
   const percent = total === 0 ? 99 : Math.min(99, (100 * done) / total)
-  await store.write((tx) => saveProgress(tx, job, { state: progress, percent, at: now() }))
+  const count = { done, total }
+  await store.write((tx) => saveProgress(tx, job, { state: progress, percent, count, at: now() }))
 }
 
 /** Assesses each domain once; stops when the job is aborted. */

@@ -1,5 +1,6 @@
 /** The result of verifying a list of addresses, summed up page by page. */
 import type { Verification } from '../../../../records/verification.ts'
+import type { ShownJob } from '../../../ground/manifest/shown-job.ts'
 
 /** `unknown`: well formed, but the name servers of its domain gave no answer. */
 type ListedState = 'valid' | 'invalid' | 'unknown'
@@ -59,6 +60,13 @@ export const EMPTY_RESULT: ListResult = {
   notFound: 0,
   results: [],
   resultsOmitted: 0,
+}
+
+export const SHOWN_LIST_JOB: ShownJob = {
+  hasFacts: false,
+  labelOf: () => 'Verify addresses',
+  pathOf: (id) => `/contacts/verify/${id}`,
+  partialResult: (state) => (state as { result: ListResult } | undefined)?.result ?? EMPTY_RESULT,
 }
 
 /** Returns `result` with these addresses added; `result` itself stays unchanged. */

@@ -97,6 +97,11 @@ export function callerName(caller: Caller): string {
   return caller.kind === 'key' ? `${caller.key} ${caller.project.id}` : `user ${caller.user.id}`
 }
 
+/** Returns the user who calls; null for a key, and for nobody. */
+export function userIdOf(caller: Caller | null): string | null {
+  return caller === null || caller.kind === 'key' ? null : caller.user.id
+}
+
 /** Returns the project in which a caller acts; null if there is none. */
 export function projectOf(caller: Caller | null): Project | null {
   return caller === null || caller.kind === 'user' ? null : caller.project

@@ -4,13 +4,15 @@ import { before, test } from 'node:test'
 import { createSchedule } from '../../../../../src/core/areas.ts'
 import type { Core } from '../../../../../src/core/core.ts'
 import {
-  type BulkOperation,
-  type BulkResult,
   type BulkSelection,
   findBulkStatus,
   runBulk,
   startBulk,
 } from '../../../../../src/features/people/contacts/bulk/bulk-job.ts'
+import type {
+  BulkOperation,
+  BulkResult,
+} from '../../../../../src/features/people/contacts/bulk/result.ts'
 import { upsertContacts } from '../../../../../src/features/people/contacts/write/upsert.ts'
 import { and, asc, eq, like } from '../../../../../src/store/drizzle.ts'
 import { newId } from '../../../../../src/store/ids.ts'
