@@ -121,6 +121,7 @@ describe('the words of a receiver', () => {
       visible('550 \u0007no\u202egnp\r\n\tuser'),
       '550 <U+0007>no<U+202E>gnp<U+000D>\n\tuser',
     )
-    assert.equal(visible('Grüße 你好 🙂'), 'Grüße 你好 🙂')
+    for (const text of ['Grüße 你好 🙂', '👩\u200d👧', 'می\u200cروم'])
+      assert.equal(visible(text), text)
   })
 })

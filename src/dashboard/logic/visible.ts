@@ -1,8 +1,7 @@
 /** Texts of other servers, in which nothing is hidden: control characters show as their numbers. */
 
-// Line ends and tabs stay; joiners and marks of direction could make a text look like another one.
-const HIDDEN =
-  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]/g
+// Line ends, tabs and the joiners of scripts and emoji stay; changes of direction could make a text look like another.
+const HIDDEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2060-\u2069\ufeff]/g
 
 /** `a<U+0007>b` */
 export function visible(text: string): string {

@@ -58,7 +58,7 @@ function Rows<Item>(props: ListProps<Item>) {
       </div>
     )
   }
-  if (rows.length === 0 && !isReady) {
+  if (rows.length === 0 && (!isReady || list.hasMore)) {
     return (
       <div class="body">
         <Loading rows={12} />

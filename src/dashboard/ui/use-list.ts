@@ -61,6 +61,11 @@ export function useList<K extends Key, Item extends Row>(key: K, query: object) 
 
   const isFull = rows.length >= MAX_ROWS
   const canLoad = pages.hasNextPage && !pages.isFetching && !pages.isError && !isFull && isReady
+  const isEmpty = loaded.length === 0
+  useEffect(() => {
+    // A page of a rare filter may be empty, and the next one not.
+    if (isEmpty && canLoad) void pages.fetchNextPage({ cancelRefetch: false })
+  }, [isEmpty, canLoad])
   return {
     rows,
     added,

@@ -75,7 +75,9 @@ function Shown({ email, trail }: { email: EmailRecord; trail: preact.ComponentCh
       trail={trail}
       text={
         <>
-          <b class="subject">{subject}</b>{' '}
+          <b class="subject">
+            <bdi>{subject}</bdi>
+          </b>{' '}
           {tx('story.fromTo', { to: visible(email.recipientAddress), from: visible(from) })}
         </>
       }

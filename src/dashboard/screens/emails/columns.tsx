@@ -12,7 +12,8 @@ import { Time } from '../../ui/time.tsx'
 
 export type EmailRow = Answer<'GET /emails'>['data'][number]
 
-export function emailColumns(): readonly Column<EmailRow>[] {
+/** `isByTime`: the newest rows come first. */
+export function emailColumns(isByTime: boolean): readonly Column<EmailRow>[] {
   return [
     { key: 'to', label: t('emails.to'), class: 'sub', show: (row) => row.recipientAddress },
     {
@@ -22,7 +23,7 @@ export function emailColumns(): readonly Column<EmailRow>[] {
       show: (row) => (
         <>
           <a href={link(`/emails/${row.id}`)}>
-            {row.subject === '' ? t('emails.noSubject') : visible(row.subject)}
+            <bdi>{row.subject === '' ? t('emails.noSubject') : visible(row.subject)}</bdi>
           </a>
           {row.isTest && <span class="mark-test">{t('emails.test')}</span>}
         </>
@@ -47,7 +48,7 @@ export function emailColumns(): readonly Column<EmailRow>[] {
       key: 'accepted',
       label: t('emails.accepted'),
       class: 'num muted end',
-      isSorted: true,
+      isSorted: isByTime,
       show: (row) => <Time at={row.createdAt} />,
     },
   ]

@@ -18,10 +18,13 @@ type CountsProps = {
   query: EmailQuery
   /** The path of the list. */
   path: string
+  /** The rows are there: they come first. */
+  isReady: boolean
 }
 
-export function Counts({ filter, query, path }: CountsProps) {
-  const { data, error } = useCall('GET /emails/counts', { query }, { poll: POLL_MS })
+export function Counts({ filter, query, path, isReady }: CountsProps) {
+  const options = { poll: POLL_MS, isEnabled: isReady }
+  const { data, error } = useCall('GET /emails/counts', { query }, options)
   if (error !== null && data === undefined) return <span>{t('emails.count.failed')}</span>
   if (data === undefined) return <span>{t('emails.count.loading')}</span>
   if (data.counts === null) return <span>{t('emails.count.many')}</span>

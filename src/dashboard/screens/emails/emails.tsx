@@ -30,7 +30,9 @@ export default function Emails() {
   const query = useMemo(() => emailQuery(filter, new Date(), place().timeZone), [filter])
   const list = useList<'GET /emails', EmailRow>('GET /emails', query)
   const { rows } = list
-  const columns = useMemo(emailColumns, [locale()])
+  // A search and a campaign have an order of their own.
+  const isByTime = filter.q === '' && filter.campaign === ''
+  const columns = useMemo(() => emailColumns(isByTime), [locale(), isByTime])
   const [isOpening, setOpening] = useState(false)
 
   const change = (part: Partial<ListFilter>) => {
@@ -38,11 +40,12 @@ export default function Emails() {
     route(`${path}${writeState(EMAIL_FIELDS, next)}`, true)
   }
   useEffect(() => {
-    if (!isOpening || !list.isReady) return
+    // Further pages are on their way while there may be another hit.
+    if (!isOpening || !list.isReady || (list.hasMore && rows.length < 2)) return
     setOpening(false)
     const [only] = rows
-    if (rows.length === 1 && only !== undefined && !list.hasMore) route(link(`/emails/${only.id}`))
-  }, [isOpening, list.isReady, rows])
+    if (rows.length === 1 && only !== undefined) route(link(`/emails/${only.id}`))
+  }, [isOpening, list.isReady, list.hasMore, rows])
 
   return (
     <Page title={t('nav.emails')} text={t('emails.lead')}>
@@ -70,7 +73,7 @@ export default function Emails() {
         }
         foot={
           <>
-            <Counts {...{ filter, query, path }} />
+            <Counts {...{ filter, query, path }} isReady={list.isReady} />
             <span>{t('emails.kept')}</span>
           </>
         }

@@ -138,7 +138,13 @@ function DomainForm({ domain, onDone }: { domain: string; onDone(domain: string)
     >
       <label>
         <span class="small">{t('emails.domain')}</span>
-        <input ref={field} class="input" value={domain} placeholder="example.com" />
+        <input
+          ref={field}
+          class="input"
+          value={domain}
+          placeholder="example.com"
+          pattern="(.*@)?[^\s@.]+(\.[^\s@.]+)+"
+        />
       </label>
       <button class="btn" type="submit">
         {t('filter.apply')}
