@@ -167,10 +167,9 @@ function SlowReceiver({ receiver }: { receiver: ReceiverStanding }) {
     <p>
       <b>{t(`flow.${shown}.title`, { name: receiverName(name) })}</b>{' '}
       <a href={link(emailsPath({ state: 'waiting', receiver: name }))}>
-        {reply === null || state === 'held'
-          ? t('flow.waits', { count: affected })
-          : t('flow.waits.reply', { count: affected, reply: replyText(reply) })}
-      </a>{' '}
+        {t('flow.waits', { count: affected })}
+      </a>
+      {reply !== null && state !== 'held' && ` ${t('flow.after', { reply: replyText(reply) })}`}.{' '}
       {state === 'held'
         ? t('flow.held.text')
         : until === null
