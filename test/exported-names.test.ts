@@ -12,8 +12,8 @@ const CLIENT = 'client/'
 /** Code of the browser shares nothing with the program, so its names are compared among themselves. */
 const DASHBOARD = 'dashboard/'
 
-/** Tables of texts have the same names in all languages; the type checker compares them. */
-const TRANSLATIONS = /^dashboard\/text\/(?!en\/)\w+\//
+/** A translation has the name of the English table that it translates. */
+const TRANSLATION = /^dashboard\/text\/(?!en\/)\w+\//
 
 const EXPORT =
   /^export (?:async )?(?:abstract )?(?:const|let|function\*?|type|class|interface) (\w+)/gm
@@ -22,7 +22,8 @@ const EXPORT =
 function findSharedNames(sources: ReadonlyMap<string, string>): string[] {
   const filesOf = new Map<string, Set<string>>()
   for (const [file, text] of sources) {
-    if (file.startsWith(ROUTES) || file.startsWith(CLIENT) || TRANSLATIONS.test(file)) continue
+    const isSkipped = file.startsWith(ROUTES) || file.startsWith(CLIENT) || TRANSLATION.test(file)
+    if (isSkipped) continue
     for (const [, name = ''] of text.matchAll(EXPORT)) {
       filesOf.set(name, (filesOf.get(name) ?? new Set()).add(file))
     }

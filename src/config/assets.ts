@@ -17,6 +17,7 @@ export const ASSET_SOURCES: Readonly<Record<string, string>> = {
   'guide/README.md': 'README.md',
   'guide/pages/': 'src/docs/',
   'dashboard/': 'node_modules/.cache/pillarbox-dashboard/',
+  'pages/tokens.css': 'src/dashboard/style/tokens.css',
   'docs/swagger-ui.css': 'node_modules/swagger-ui-dist/swagger-ui.css',
   'docs/swagger-ui-bundle.js': 'node_modules/swagger-ui-dist/swagger-ui-bundle.js',
   'lists/disposable.json':

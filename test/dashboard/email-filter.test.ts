@@ -6,6 +6,7 @@ import {
   EMAIL_FIELDS,
   emailQuery,
   NO_FILTER,
+  statusCounts,
   withStates,
 } from '../../src/dashboard/logic/email-filter.ts'
 import { readState } from '../../src/dashboard/logic/url-state.ts'
@@ -74,6 +75,23 @@ describe('the states of the filter', () => {
     assert.deepEqual(chosenStates(filter), all)
     const fewer = all.filter((one) => one !== 'held')
     assert.deepEqual(withStates(filter, fewer).state, ['queued', 'deferred', 'paused', 'sending'])
+  })
+})
+
+describe('the counts by state', () => {
+  const counts = { PENDING: 2, SENDING: 1, SENT: 0, DELIVERED: 40, BOUNCED: 3 }
+
+  it('are those above 0, with the filter that finds the emails', () => {
+    assert.deepEqual(statusCounts(counts, NO_FILTER), [
+      { state: 'waiting', count: 3, part: { state: ['waiting'], status: [] } },
+      { state: 'delivered', count: 40, part: { state: [], status: ['DELIVERED'] } },
+      { state: 'bounced', count: 3, part: { state: [], status: ['BOUNCED'] } },
+    ])
+  })
+
+  it('keep a filter by states of the queue', () => {
+    const [waiting] = statusCounts(counts, { ...NO_FILTER, state: ['deferred'] })
+    assert.deepEqual(waiting?.part.state, ['deferred'])
   })
 })
 

@@ -87,6 +87,31 @@ export function withStates(filter: ListFilter, wanted: readonly string[]) {
   }
 }
 
+export type StateCount = {
+  state: FilterState
+  count: number
+  /** The filter of these emails, beside the rest of it. */
+  part: Pick<ListFilter, 'status' | 'state'>
+}
+
+/** The states that emails of the filter have, in the order of an email's life. Those that wait count together. */
+export function statusCounts(
+  counts: Readonly<Record<string, number>>,
+  filter: ListFilter,
+): StateCount[] {
+  const waiting = (counts.PENDING ?? 0) + (counts.SENDING ?? 0)
+  const state = filter.state.length > 0 ? filter.state : [ALL_WAITING]
+  const all: StateCount[] = [
+    { state: 'waiting', count: waiting, part: { state, status: [] } },
+    ...Object.entries(STATUSES).map(([name, status]) => ({
+      state: name as FilterState,
+      count: counts[status] ?? 0,
+      part: { state: [], status: [status] },
+    })),
+  ]
+  return all.filter(({ count }) => count > 0)
+}
+
 /** `now` counts for a range that ends now; its minute is used, so that the same view is the same request. */
 export function emailQuery(filter: ListFilter, now: Date, timeZone: string): EmailQuery {
   const { q, status, state, source, campaign, receiver, domain } = filter

@@ -64,14 +64,14 @@ type TextFieldProps = Omit<FieldProps, 'children'> & {
   inputMode?: 'numeric' | 'text'
   /** What password managers and keyboards fill in: `username`, `current-password`, `one-time-code`, `off` … */
   autocomplete?: string
-  /** A name or a code: keyboards neither correct nor capitalize it. */
+  /** A name or a code: keyboards neither check nor capitalize it. */
   isLiteral?: boolean
 }
 
 /** A field of one line. What stands in it is the browser's until the form is sent. */
 export function TextField(props: TextFieldProps) {
   const { form, name, label, hint, aside, isLiteral = false, ...input } = props
-  const literal = { autocapitalize: 'none', autocorrect: 'off', spellcheck: false } as const
+  const literal = { autocapitalize: 'none', spellcheck: false } as const
   return (
     <Field form={form} name={name} label={label} hint={hint} aside={aside}>
       {(control) => {

@@ -183,8 +183,8 @@ h3 { margin: 1.5rem 0 .5rem; font-size: 1.0625rem; }
 ul, ol { margin: 0 0 1rem; padding-left: 1.5rem; }
 table { display: block; overflow-x: auto; margin: 0 0 1.25rem; border-collapse: collapse; overflow-wrap: normal; }
 th, td { padding: .4375rem 1rem .4375rem 0; border-bottom: 1px solid var(--line); text-align: left; vertical-align: top; }
-code { padding: .1em .3em; border-radius: .25rem; background: var(--tint); font: .9em/1.4 ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; }
-pre { overflow-x: auto; margin: 0 0 1.25rem; padding: .875rem 1rem; border-radius: .625rem; background: var(--ground); }
+code { padding: .1em .3em; border-radius: .25rem; background: var(--ground); font: .9em/1.4 var(--mono); }
+pre { overflow-x: auto; margin: 0 0 1.25rem; }
 pre code { padding: 0; background: none; white-space: pre-wrap; overflow-wrap: anywhere; }
 pre code.language-text { white-space: pre; overflow-wrap: normal; }
 .code { position: relative; }
@@ -193,15 +193,15 @@ button.copy { position: absolute; top: 0; right: 0; width: auto; min-width: 4.5r
 summary { display: flex; align-items: center; min-height: 2.75rem; font-weight: 600; color: var(--accent); cursor: pointer; }
 summary::before { content: '+'; width: 1.25rem; }
 [open] > summary::before { content: '-'; }
-.pages h2 { margin: 1.25rem 0 0; font-size: .9375rem; color: var(--muted); }
+.pages h2 { margin: 1.25rem 0 0; font-size: .9375rem; }
 .pages ul, .contents ul { display: block; margin: 0; }
 .pages nav, .contents nav { margin: 0; border: 0; }
-.pages a, .contents a { display: flex; padding: 0 .625rem; border-radius: .375rem; text-decoration: none; }
+.pages a, .contents a { display: flex; padding: 0 .625rem; border-radius: var(--radius); text-decoration: none; }
 .pages a:hover, .contents a:hover { text-decoration: underline; }
-.pages a[aria-current] { background: var(--tint); font-weight: 600; }
+.pages a[aria-current] { background: var(--tint); color: var(--text); font-weight: 600; }
 .contents { margin: 0 0 1rem; border-bottom: 1px solid var(--line); }
 nav.pages { display: none; margin: 0; border: 0; }
-details.pages { max-width: 56rem; margin: 0 auto 1rem; padding: .25rem 1rem; border: 1px solid var(--line); border-radius: 1rem; background: var(--card); }
+details.pages { max-width: 56rem; margin: 0 auto 1rem; padding: .25rem 1rem; border: 1px solid var(--line); border-radius: var(--radius-l); background: var(--surface); }
 @media (max-width: 40em) {
   body { padding: 1rem .5rem 2rem; }
   main { padding: 1.75rem 1rem 1rem; }

@@ -28,14 +28,15 @@ export function invitationView(
     : html`<p>${phrase(texts.accepted.text, { project: projectName, email: address })}</p>
 ${buttonLink('../app', texts.accepted.button)}`
   const status = isWrongPassword ? 422 : 200
-  return { status, language, title, projectName, content: html`<h1>${title}</h1>\n${content}` }
+  const body = html`<h1>${title}</h1>\n${content}`
+  return { status, language, title, projectName, hasMark: true, content: body }
 }
 
 /** The page for an invitation that is not open. */
 export function goneInvitationView(language: Language): HtmlPage {
   const { title, text } = textsOf(language).invitation.gone
   const content = html`<h1>${title}</h1>\n<p>${text}</p>`
-  return { status: 404, language, title, projectName: null, content }
+  return { status: 404, language, title, projectName: null, hasMark: true, content }
 }
 
 function describe(invitation: OpenInvitation, texts: InvitationTexts): Html {

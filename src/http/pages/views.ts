@@ -183,8 +183,10 @@ export function verifyView(language: Language, token: string): HtmlPage {
   ])
 }
 
+/** The page after an address was confirmed. It leads to the dashboard. */
 export function verifiedView(language: Language): HtmlPage {
-  return doneView(language, textsOf(language).account.verified)
+  const goOn = textsOf(language).invitation.accepted.button
+  return doneView(language, textsOf(language).account.verified, { href: '../app', text: goOn })
 }
 
 /** The page for choosing a new password. The form has the address of the account for password managers. */
@@ -210,15 +212,10 @@ minlength="${minLength}" maxlength="${maxLength}" aria-describedby="rule"${state
   ])
 }
 
-/**
- * The page after a password was changed. The page asks the user to log in; a link leads
- * there.
- */
+/** The page after a password was changed. It asks the user to log in, and leads to where that is done. */
 export function changedView(language: Language): HtmlPage {
   const { changed } = textsOf(language).account
-  const shown = doneView(language, changed)
-  const link = html`<p><a class="button" href="../app/login">${changed.button}</a></p>\n`
-  return { ...shown, content: html`${shown.content}${link}` }
+  return doneView(language, changed, { href: '../app/login', text: changed.button })
 }
 
 /** The page for a link that is unknown, used or expired. */
@@ -227,10 +224,21 @@ export function expiredView(language: Language): HtmlPage {
   return { ...accountPage(language, title, [heading(title), html`<p>${text}</p>`]), status: 404 }
 }
 
-function doneView(language: Language, { title, text }: { title: string; text: string }): HtmlPage {
-  return accountPage(language, title, [icon(TICK, 'done'), heading(title), html`<p>${text}</p>`])
+function doneView(
+  language: Language,
+  { title, text }: { title: string; text: string },
+  next: { href: string; text: string },
+): HtmlPage {
+  return accountPage(language, title, [
+    icon(TICK, 'done'),
+    heading(title),
+    html`<p>${text}</p>
+<p><a class="button" href="${next.href}">${next.text}</a></p>
+`,
+  ])
 }
 
-function accountPage(language: Language, title: string, content: Html[]): HtmlPage {
-  return { status: 200, language, title, projectName: null, content: html`${content}` }
+function accountPage(language: Language, title: string, parts: Html[]): HtmlPage {
+  const content = html`${parts}`
+  return { status: 200, language, title, projectName: null, hasMark: true, content }
 }

@@ -7,6 +7,7 @@ import {
   customerLanguage,
   customerText,
 } from '../../logic/customer-text.ts'
+import { emailsPath } from '../../logic/email-links.ts'
 import { type EmailState, isWaiting, stateOf, toneOf } from '../../logic/email-state.ts'
 import { visible } from '../../logic/visible.ts'
 import { LANGUAGES, locale, t } from '../../text/text.ts'
@@ -16,6 +17,9 @@ import { Failed, Loading } from '../../ui/state.tsx'
 import { Status } from '../../ui/status.tsx'
 import { place, Time } from '../../ui/time.tsx'
 import type { EmailRecord } from './record.ts'
+
+/** The receiver of mail to a domain of no known provider. */
+const OTHER = 'Other'
 
 type AsideProps = { email: EmailRecord; state: EmailState }
 
@@ -31,6 +35,11 @@ export function Aside({ email, state }: AsideProps) {
 
 function domainOf({ recipientAddress }: EmailRecord): string {
   return recipientAddress.slice(recipientAddress.lastIndexOf('@') + 1)
+}
+
+/** The name that people know. */
+function knownName(email: EmailRecord): string {
+  return email.receiver === OTHER ? domainOf(email) : email.receiver
 }
 
 function Facts({ email, state }: AsideProps) {
@@ -50,9 +59,13 @@ function Facts({ email, state }: AsideProps) {
       )}
       <dt>{t('facts.receiver')}</dt>
       <dd>
-        <a href={link(`/emails?domain=${encodeURIComponent(domainOf(email))}`)}>
-          {domainOf(email)}
-        </a>
+        <a href={link(emailsPath({ domain: domainOf(email) }))}>{domainOf(email)}</a>
+        {email.receiver !== OTHER && (
+          <>
+            {' '}
+            <a href={link(emailsPath({ receiver: email.receiver }))}>{email.receiver}</a>
+          </>
+        )}
       </dd>
       {campaignId !== null && (
         <>
@@ -136,7 +149,7 @@ function ForCustomer({ email, state }: AsideProps) {
     {
       ...{ state, reasonCode: email.reasonCode, subject: email.subject },
       ...{ acceptedAt: email.createdAt, deliveredAt: email.deliveredAt ?? email.sentAt },
-      ...{ giveUpAt: email.giveUpAt, receiver: domainOf(email), timeZone: place().timeZone },
+      ...{ giveUpAt: email.giveUpAt, receiver: knownName(email), timeZone: place().timeZone },
     },
     language,
   )

@@ -1,5 +1,6 @@
 /** All mail of the project, newest first, with the reason for where each email is. */
 import { useEffect, useMemo, useState } from 'preact/hooks'
+import lazy from 'preact-iso/lazy'
 import { useLocation } from 'preact-iso/router'
 import { EMAIL_FIELDS, emailQuery, type ListFilter, NO_FILTER } from '../../logic/email-filter.ts'
 import { isUnfiltered, readState, writeState } from '../../logic/url-state.ts'
@@ -10,11 +11,15 @@ import { SearchField } from '../../ui/filter-bar.tsx'
 import { link } from '../../ui/link.ts'
 import { List } from '../../ui/list.tsx'
 import { Page } from '../../ui/page.tsx'
+import { Suspense } from '../../ui/suspense.tsx'
 import { place } from '../../ui/time.tsx'
 import { useList } from '../../ui/use-list.ts'
 import { type EmailRow, emailColumns } from './columns.tsx'
+import { Counts } from './counts.tsx'
 import { Filters } from './filters.tsx'
-import { NoMail } from './no-mail.tsx'
+
+/** Shown once in the life of a project. */
+const NoMail = lazy(() => import('./no-mail.tsx'))
 
 addTexts(emailsTexts, listTexts)
 
@@ -58,8 +63,17 @@ export default function Emails() {
         isUnfiltered={isUnfiltered<typeof EMAIL_FIELDS>(filter)}
         filterText={t('emails.filtered')}
         onClear={() => change(NO_FILTER)}
-        empty={<NoMail />}
-        foot={<span>{t('emails.kept')}</span>}
+        empty={
+          <Suspense>
+            <NoMail />
+          </Suspense>
+        }
+        foot={
+          <>
+            <Counts {...{ filter, query, path }} />
+            <span>{t('emails.kept')}</span>
+          </>
+        }
       />
     </Page>
   )

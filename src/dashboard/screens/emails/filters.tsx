@@ -1,5 +1,5 @@
 /** The chips above the list of emails. */
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useRef, useState } from 'preact/hooks'
 import { useCall } from '../../api/queries.ts'
 import {
   chosenStates,
@@ -34,7 +34,7 @@ export function Filters({ filter, onChange }: FiltersProps) {
         onChange={([source = '']) => onChange({ source })}
       />
       <CampaignChip filter={filter} onChange={onChange} />
-      <DomainChip filter={filter} onChange={onChange} />
+      <ReceiverChip filter={filter} onChange={onChange} />
       <DatesChip filter={filter} onChange={onChange} />
     </>
   )
@@ -87,25 +87,47 @@ function Campaigns({ chosen, onChoose }: { chosen: string; onChoose(id: string):
   )
 }
 
-function DomainChip({ filter: { domain }, onChange }: FiltersProps) {
+function ReceiverChip({ filter: { receiver, domain }, onChange }: FiltersProps) {
+  const shown = receiver === '' ? domain : receiver
   return (
-    <Chip label={t('emails.receiver')} shown={domain === '' ? undefined : domain} class="p2">
-      {(close) => (
-        <DomainForm
-          domain={domain}
-          onDone={(chosen) => {
-            onChange({ domain: chosen })
-            close()
-          }}
-        />
-      )}
+    <Chip label={t('emails.receiver')} shown={shown === '' ? undefined : shown} class="p2">
+      {(close) => {
+        const choose = (part: Partial<ListFilter>) => {
+          onChange({ receiver: '', domain: '', ...part })
+          close()
+        }
+        return (
+          <>
+            <Receivers
+              chosen={receiver}
+              onChoose={(name) => choose({ receiver: name === receiver ? '' : name })}
+            />
+            <DomainForm domain={domain} onDone={(chosen) => choose({ domain: chosen })} />
+            <ClearButton isShown={shown !== ''} onClear={() => choose({})} />
+          </>
+        )
+      }}
     </Chip>
+  )
+}
+
+/** The providers to which mail of the last 30 days went. Without them, the domain can still be written. */
+function Receivers({ chosen, onChoose }: { chosen: string; onChoose(name: string): void }) {
+  const { data, error } = useCall('GET /analytics/deliverability')
+  if (error !== null) return null
+  if (data === undefined) return <Loading rows={2} />
+  return (
+    <Menu
+      label={t('emails.receiver')}
+      choices={data.providers.map(({ provider }) => ({ value: provider, label: provider }))}
+      chosen={[chosen]}
+      onChoose={onChoose}
+    />
   )
 }
 
 function DomainForm({ domain, onDone }: { domain: string; onDone(domain: string): void }) {
   const field = useRef<HTMLInputElement>(null)
-  useEffect(() => field.current?.focus(), [])
   const read = () => (field.current?.value ?? '').trim().replace(/^.*@/, '').toLowerCase()
   return (
     <form
@@ -118,10 +140,9 @@ function DomainForm({ domain, onDone }: { domain: string; onDone(domain: string)
         <span class="small">{t('emails.domain')}</span>
         <input ref={field} class="input" value={domain} placeholder="example.com" />
       </label>
-      <button class="btn main" type="submit">
+      <button class="btn" type="submit">
         {t('filter.apply')}
       </button>
-      <ClearButton isShown={domain !== ''} onClear={() => onDone('')} />
     </form>
   )
 }

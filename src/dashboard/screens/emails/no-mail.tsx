@@ -5,7 +5,7 @@ import { t } from '../../text/text.ts'
 import { Copy } from '../../ui/copy.tsx'
 import { Empty } from '../../ui/state.tsx'
 
-export function NoMail() {
+export default function NoMail() {
   const url = (config.value?.urls.api ?? location.origin).replace(/\/$/, '')
   const from = config.value?.environment === 'sandbox' ? 'hello@example.test' : 'you@your-domain'
   const mail = { from, to: 'you@example.net', subject: 'Hello', body: '<p>It works.</p>' }

@@ -29,6 +29,7 @@ export const emails = {
   'emails.zone': 'Tage in {zone}',
   'emails.noCampaigns': 'Noch keine Kampagne',
   'emails.count.many': 'Mehr, als sich schnell zählen lässt',
+  'emails.count.failed': 'Das Zählen ist gescheitert.',
   'emails.count.loading': 'Wird gezählt',
   'emails.kept': 'Ältere Mails behalten ihre Geschichte, wenn ihr Text gelöscht ist.',
   'emails.empty': 'Noch keine Mail',

@@ -29,6 +29,7 @@ export const emails = {
   'emails.zone': 'Days of {zone}',
   'emails.noCampaigns': 'No campaign yet',
   'emails.count.many': 'More than can be counted quickly',
+  'emails.count.failed': 'The count failed.',
   'emails.count.loading': 'Counting',
   'emails.kept': 'Older emails keep their story when their text has been deleted.',
   'emails.empty': 'No mail yet',

@@ -1,0 +1,37 @@
+/** Below the list: how many emails of the filter have each state. The rows do not wait for it. */
+import { useCall } from '../../api/queries.ts'
+import {
+  EMAIL_FIELDS,
+  type EmailQuery,
+  type ListFilter,
+  statusCounts,
+} from '../../logic/email-filter.ts'
+import { formatNumber } from '../../logic/fill.ts'
+import { writeState } from '../../logic/url-state.ts'
+import { locale, t } from '../../text/text.ts'
+
+/** Counts are dearer than rows, and change less. */
+const POLL_MS = 60_000
+
+type CountsProps = {
+  filter: ListFilter
+  query: EmailQuery
+  /** The path of the list. */
+  path: string
+}
+
+export function Counts({ filter, query, path }: CountsProps) {
+  const { data, error } = useCall('GET /emails/counts', { query }, { poll: POLL_MS })
+  if (error !== null && data === undefined) return <span>{t('emails.count.failed')}</span>
+  if (data === undefined) return <span>{t('emails.count.loading')}</span>
+  if (data.counts === null) return <span>{t('emails.count.many')}</span>
+  return (
+    <span class="row" aria-live="polite">
+      {statusCounts(data.counts, filter).map(({ state, count, part }) => (
+        <a key={state} href={`${path}${writeState(EMAIL_FIELDS, { ...filter, ...part })}`}>
+          {t(`email.${state}`)} {formatNumber(count, locale())}
+        </a>
+      ))}
+    </span>
+  )
+}

@@ -1,0 +1,44 @@
+/**
+ * The design tokens of the dashboard, for pages that are not part of it. Readers of mail have browsers of any
+ * age, so a page gets the value of each colour scheme, and not `light-dark()`.
+ */
+import { readAsset } from '../../config/assets.ts'
+
+const COMMENT = /\/\*[\s\S]*?\*\//g
+const PROPERTY = /(--[\w-]+):\s*([^;]+);/g
+const PAIR = /light-dark\(([^(),]+),\s*([^(),]+)\)/g
+
+/**
+ * The rules that give the tokens which `sheet` names their values, and a reader in the dark those of the dark.
+ * @throws TypeError for a token that does not exist
+ */
+export function tokenRules(sheet: string): string {
+  const tokens = readTokens()
+  const names = [...new Set(sheet.matchAll(/var\((--[\w-]+)\)/g).map(([, name = '']) => name))]
+  const values = names.sort().map((name) => {
+    const value = tokens.get(name)
+    if (value === undefined) throw new TypeError(`${name} is no token`)
+    return { name, light: value.replace(PAIR, '$1'), dark: value.replace(PAIR, '$2') }
+  })
+  const light = values.map(({ name, light }) => `  ${name}: ${light};\n`)
+  const dark = values.flatMap(({ name, light, dark }) =>
+    light === dark ? [] : [`    ${name}: ${dark};\n`],
+  )
+  return `
+:root {
+  color-scheme: light dark;
+${light.join('')}}
+@media (prefers-color-scheme: dark) {
+  :root {
+${dark.join('')}  }
+}
+`
+}
+
+/** The properties of the first rule of the dashboard's tokens. */
+function readTokens(): Map<string, string> {
+  const text = readAsset('pages/tokens.css').toString('utf8').replace(COMMENT, '')
+  const start = text.indexOf(':root {')
+  const rule = text.slice(start, text.indexOf('}', start))
+  return new Map([...rule.matchAll(PROPERTY)].map(([, name = '', value = '']) => [name, value]))
+}
