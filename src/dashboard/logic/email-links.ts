@@ -3,6 +3,8 @@
 export type EmailLink = {
   /** Statuses of the API with commas. */
   status?: string | undefined
+  /** A state of the queue; `waiting`: all of them. */
+  state?: string | undefined
   /** A mailbox provider, as analytics names it. */
   receiver?: string | undefined
   /** The domain of the recipients. */

@@ -10,7 +10,7 @@ export function SignedInStep() {
   return (
     <li class="good">
       <p class="row between">
-        <b>{t(`first.signedIn.${role}`)}</b>
+        <b>{t('first.signedIn', { role: t(`role.${role}`) })}</b>
         <span class="small muted">{user.value?.email}</span>
       </p>
     </li>

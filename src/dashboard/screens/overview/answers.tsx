@@ -166,9 +166,10 @@ function SlowReceiver({ receiver }: { receiver: ReceiverStanding }) {
   return (
     <p>
       <b>{t(`flow.${shown}.title`, { name: receiverName(name) })}</b>{' '}
-      {reply === null || state === 'held'
-        ? t('flow.waits', { count: affected })
-        : t('flow.waits.reply', { count: affected, reply: replyText(reply) })}{' '}
+      <a href={link(emailsPath({ state: 'waiting', receiver: name }))}>
+        {t('flow.waits', { count: affected })}
+      </a>
+      {reply !== null && state !== 'held' && ` ${t('flow.after', { reply: replyText(reply) })}`}.{' '}
       {state === 'held'
         ? t('flow.held.text')
         : until === null

@@ -45,11 +45,8 @@ export const overview = {
   'flow.closed.title': '{name} nimmt gerade keine Mail an.',
   'flow.held.title': 'Mail an {name} wird zurückgehalten.',
   'flow.slowed.title': '{name} bremst diesen Server.',
-  'flow.waits': { one: '{count} Mail wartet.', other: '{count} Mails warten.' },
-  'flow.waits.reply': {
-    one: '{count} Mail wartet nach „{reply}“.',
-    other: '{count} Mails warten nach „{reply}“.',
-  },
+  'flow.waits': { one: '{count} Mail wartet', other: '{count} Mails warten' },
+  'flow.after': 'nach „{reply}“',
   'flow.again': {
     one: 'Sie wird von selbst erneut versucht und geht nicht verloren.',
     other: 'Sie werden von selbst erneut versucht; nichts geht verloren.',

@@ -45,11 +45,8 @@ export const overview = {
   'flow.closed.title': '{name} takes no mail now.',
   'flow.held.title': 'Mail to {name} is held.',
   'flow.slowed.title': '{name} slows this server.',
-  'flow.waits': { one: '{count} email waits.', other: '{count} emails wait.' },
-  'flow.waits.reply': {
-    one: '{count} email waits after “{reply}”.',
-    other: '{count} emails wait after “{reply}”.',
-  },
+  'flow.waits': { one: '{count} email waits', other: '{count} emails wait' },
+  'flow.after': 'after “{reply}”',
   'flow.again': {
     one: 'It is tried again by itself and not lost.',
     other: 'They are tried again by themselves; nothing is lost.',
