@@ -386,6 +386,8 @@ describe('pillarbox send and queue', () => {
       nextAttemptAt: listed.nextAttemptAt,
       attempts: 0,
       reason: 'It is due now, but no server is running.',
+      reasonCode: 'no_server',
+      reasonData: { domain: 'example.net', last: null, nextAttemptAt: null, siteError: null },
     })
   })
 

@@ -12,6 +12,7 @@ const REASONS: Record<string, string> = {
   'store/': 'below work: the writer, the lock, the watches of files and of the disk',
   'threads/': 'below work: the supervision of threads',
   'outbound/': 'deadlines of connections, and loops whose pace is that of delivery',
+  'dashboard/': 'code of the browser',
   'cli/serve.ts': 'the deadline of a stop',
   'cli/systemd/service-state.ts': 'the service manager wants a sign at fixed times',
   'features/mail/messages/delivery/record-results.ts':

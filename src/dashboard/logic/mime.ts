@@ -54,9 +54,13 @@ export function decodeWords(value: string): string {
     })
 }
 
+/** A parameter of a content type: `text/html; charset="utf-8"`. */
 function parameterOf(type: string, name: string): string | undefined {
-  const found = new RegExp(`;\\s*${name}=(?:"([^"]*)"|([^;\\s]*))`, 'i').exec(type)
-  return found?.[1] ?? found?.[2]
+  const given = type.split(';').find((part) => part.trim().toLowerCase().startsWith(`${name}=`))
+  return given
+    ?.slice(given.indexOf('=') + 1)
+    .trim()
+    .replace(/^"|"$/g, '')
 }
 
 function partsOf(body: string, boundary: string): string[] {

@@ -5,8 +5,8 @@
 import { readAsset } from '../../config/assets.ts'
 
 const COMMENT = /\/\*[\s\S]*?\*\//g
-const PROPERTY = /(--[\w-]+):\s*([^;]+);/g
-const PAIR = /light-dark\(([^(),]+),\s*([^(),]+)\)/g
+/** The two colours of a value: that of a light page, then that of a dark one. */
+const PAIR = /^light-dark\(([^(),]+), ([^(),]+)\)$/
 
 /**
  * The rules that give the tokens which `sheet` names their values, and a reader in the dark those of the dark.
@@ -40,5 +40,11 @@ function readTokens(): Map<string, string> {
   const text = readAsset('pages/tokens.css').toString('utf8').replace(COMMENT, '')
   const start = text.indexOf(':root {')
   const rule = text.slice(start, text.indexOf('}', start))
-  return new Map([...rule.matchAll(PROPERTY)].map(([, name = '', value = '']) => [name, value]))
+  const properties = rule.slice(rule.indexOf('{') + 1).split(';')
+  return new Map(
+    properties.map((property) => {
+      const at = property.indexOf(':')
+      return [property.slice(0, at).trim(), property.slice(at + 1).trim()]
+    }),
+  )
 }

@@ -65,6 +65,7 @@ const OTHERS: Record<string, string> = {
     'name addresses and numbers',
   'user create, user delete, user operator, user password, user totp, user verify': 'write users',
   send: 'names the id of what it sends',
+  'setup-link': 'names a link and a file',
 }
 
 test('S30: every command is known to show no mail, or is tried', () => {

@@ -205,6 +205,7 @@ const ID_BYTES = 100
 
 /** Lists of small rows whose shapes do not say so: short texts without a `max`, and the event that starts a workflow. */
 const SMALL_ROWS = [
+  'GET /campaigns/:id/recipients',
   'GET /emails',
   'GET /jobs',
   'GET /requests',

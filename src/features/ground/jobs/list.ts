@@ -20,7 +20,6 @@ type JobsWanted = { projectId: string; limit: number; cursor: string | undefined
 /** `rank`: 0 for jobs that run, 1 for those that wait, 2 for those that have ended. */
 type JobLine = { id: string; rank: number; at: number }
 
-const LIST = 'jobs'
 const SHOWN_MS = DAY_MS
 
 /** Jobs with a unique key are the server's own, such as those of a schedule. */
@@ -57,7 +56,7 @@ export async function listJobs(
   const rest = place === undefined ? all : all.filter((line) => byPlace(line, place) > 0)
   const lines = rest.slice(0, limit)
   const last = rest.length > limit ? lines.at(-1) : undefined
-  const cursorOf = ({ rank, at, id }: JobLine) => sealCursor(deps, LIST, [rank, at, id])
+  const cursorOf = ({ rank, at, id }: JobLine) => sealCursor(deps, 'jobs', [rank, at, id])
   const page = pageListing({
     lines,
     read: (slice) =>
@@ -73,7 +72,7 @@ export async function listJobs(
 }
 
 function readPlace(deps: Pick<Base, 'keyring'>, cursor: string): JobLine {
-  const [rank, at, id] = unsealCursor(deps, LIST, cursor) as [number, number, string]
+  const [rank, at, id] = unsealCursor(deps, 'jobs', cursor) as [number, number, string]
   return { rank, at, id }
 }
 

@@ -1,6 +1,6 @@
 /** `GET /projects/:id/receivers`: who takes the waiting mail of a project, and how fast. */
 import { listReceivers } from '../../../features/insight/receivers/receivers.ts'
-import { MAX_COUNTED } from '../../../features/mail/messages/queue/mail-of-project.ts'
+import { MAX_COUNTED_WAITING } from '../../../features/mail/messages/queue/mail-of-project.ts'
 import { receiverExample, receivers } from '../../../records/receiver.ts'
 import { json } from '../../response.ts'
 import { projectOperation, type RouteDeps } from '../../route.ts'
@@ -13,7 +13,7 @@ export const listOfProject = ({ core }: RouteDeps) =>
     summary: 'List the receivers of waiting mail, those that slow it first',
     description:
       'At most 20 providers. What a receiver allows holds for the whole server, but counts and replies are ' +
-      `of this project's mail. At most ${MAX_COUNTED} waiting emails are counted.`,
+      `of this project's mail. At most ${MAX_COUNTED_WAITING} waiting emails are counted.`,
     responses: { 200: { description: 'The receivers', schema: receivers } },
     refusals: [403, 404],
     example: () => ({

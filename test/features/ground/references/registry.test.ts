@@ -55,6 +55,7 @@ const NO_REFERENCES: Record<string, string> = {
 
 /** Tables with times of counts. */
 const COUNTS = [
+  'jobs',
   'new_project_hours',
   'reputation_hours',
   'usage_months',

@@ -23,6 +23,7 @@ const started = useService({}, async ({ call, service, mine }) => {
 /** Files and pages, and answers with names or values that could be secret: each was read, and none is. */
 const REVIEWED = [
   'GET /campaigns',
+  'GET /campaigns/:id/recipients',
   'GET /campaigns/:id/recipients/export',
   'GET /contacts',
   'GET /contacts/export',
@@ -31,6 +32,7 @@ const REVIEWED = [
   'GET /docs/guide',
   'GET /docs/guide/:page',
   'GET /domains/:id/verify',
+  'GET /emails',
   'GET /jobs',
   'GET /openapi.json',
   'GET /requests',
@@ -49,8 +51,11 @@ const BODY_FIELDS = /^(?:body|html|text|metadata|context|response|headers|manage
 const SECRET_NAMES =
   /secret|token|key|url|link|password|cookie|session|code|signature|credential|auth|hash/i
 
-/** Texts as their authors wrote them, and the addresses of images, which are public. */
-const AUTHORED = ['GET /campaigns', 'GET /templates', 'GET /uploads']
+/** Texts as their authors wrote them, the words of receivers, and the addresses of images, which are public. */
+const AUTHORED = [
+  ...['GET /campaigns', 'GET /campaigns/:id/recipients', 'GET /emails', 'GET /templates'],
+  'GET /uploads',
+]
 
 const ALL = { 'Accept-Encoding': 'gzip, br' }
 

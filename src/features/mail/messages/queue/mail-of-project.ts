@@ -12,7 +12,7 @@ import type { Base } from '../../../ground/base.ts'
 import type { QueueLane } from './notifier.ts'
 
 /** The emails that one count reads: in the index of mail that waits, and rows of held mail. */
-export const MAX_COUNTED = 200_000
+export const MAX_COUNTED_WAITING = 200_000
 export const MAX_HELD_COUNTED = 50_000
 
 /** The deferred emails of a lane that `listDeferredOf` returns. */
@@ -39,7 +39,7 @@ export const countLanes = statement<LaneCount>(
     from (select emails.queue_class, emails.recipient_domain as domain, emails.state, emails.due_at
       from ${eachOf(parameter('lanes'))} as lane
       ${orderedJoin()} emails ${indexedBy('emails_ready')} on ${isInLane}
-      limit ${sql.raw(String(MAX_COUNTED))})
+      limit ${sql.raw(String(MAX_COUNTED_WAITING))})
     group by queue_class, domain`,
 )
 
@@ -65,7 +65,7 @@ type Lane = Pick<QueueLane, 'queueClass' | 'domain'>
 type Deps = Pick<Base, 'store'>
 
 /**
- * Counts the mail in these lanes of a project, lane after lane, up to `MAX_COUNTED` emails in all. Lanes
+ * Counts the mail in these lanes of a project, lane after lane, up to `MAX_COUNTED_WAITING` emails in all. Lanes
  * without mail are left out.
  */
 export function countLanesOf(

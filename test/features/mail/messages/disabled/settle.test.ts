@@ -81,6 +81,13 @@ test('S27: the mail of a project that is disabled for its reputation is held, an
   assert.deepEqual(await explain(sender, due), {
     reason:
       'It is held: its project was disabled for its reputation at 2026-11-21 12:00:00Z. It waits until the project is enabled, or fails at 2026-11-24 12:00:00Z.',
+    reasonCode: 'project_held',
+    reasonData: {
+      since: '2026-11-21T12:00:00.000Z',
+      until: '2026-11-24T12:00:00.000Z',
+      ofCampaign: false,
+      heldDomain: null,
+    },
     command: ['project', 'update', sender.project.id, '--enable'],
     nextAttemptAt: null,
   })
