@@ -117,7 +117,14 @@ export async function findAccessFaults(page: Page): Promise<string[]> {
   }, AXE_TAGS)
 }
 
-/** How many pixels the page is wider than its window. */
-export function sidewaysScroll(page: Page): Promise<number> {
-  return page.evaluate('document.documentElement.scrollWidth - innerWidth')
+/** The elements that make the page wider than its window; none if it is not. */
+export function findWideElements(page: Page): Promise<string[]> {
+  return page.evaluate(`(() => {
+    const root = document.documentElement
+    if (root.scrollWidth <= innerWidth) return []
+    const isWide = (one) => one.getBoundingClientRect().right > innerWidth + 1
+    const innermost = (one) => ![...one.children].some(isWide)
+    const found = [...document.body.querySelectorAll('*')].filter((one) => isWide(one) && innermost(one))
+    return ['the page, ' + root.scrollWidth, ...found.map((one) => one.outerHTML.slice(0, 200))]
+  })()`)
 }
