@@ -70,7 +70,7 @@ export function useDashboard(settings: Record<string, string> = {}) {
         locale: language,
       } as const
       return chromium.visit(context, async (page) => {
-        const complaints = listen(page, url())
+        const complaints = listenForFaults(page, url())
         if (person !== undefined) {
           const [name = '', value = ''] = person.cookie.split('=')
           await page.context().addCookies([{ name, value, url: url() }])
@@ -87,7 +87,7 @@ export function useDashboard(settings: Record<string, string> = {}) {
 }
 
 /** Collects what a page must not do. */
-function listen(page: Page, origin: string): string[] {
+export function listenForFaults(page: Page, origin: string): string[] {
   const complaints: string[] = []
   page.on('console', (message) => {
     if (['error', 'warning'].includes(message.type())) complaints.push(message.text())
