@@ -2,7 +2,6 @@
 
 import type { ComponentType } from 'preact'
 import { useEffect } from 'preact/hooks'
-import lazy from 'preact-iso/lazy'
 import { LocationProvider, Route, Router, useLocation, useRoute } from 'preact-iso/router'
 import { base } from './api/client.ts'
 import {
@@ -18,6 +17,7 @@ import {
   user,
 } from './api/session.ts'
 import { isSetUpOpen } from './screens/setup/progress.ts'
+import { lazy } from './ui/lazy.tsx'
 import { Leave } from './ui/leave.tsx'
 import { outer } from './ui/link.ts'
 import { Shell } from './ui/shell.tsx'

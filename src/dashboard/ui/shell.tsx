@@ -2,7 +2,6 @@
 
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
-import lazy from 'preact-iso/lazy'
 import { useLocation } from 'preact-iso/router'
 import { base } from '../api/client.ts'
 import {
@@ -21,6 +20,7 @@ import { codeText, t } from '../text/text.ts'
 import { Dialog } from './dialog.tsx'
 import { Icon, Mark } from './icon.tsx'
 import { useKeys } from './keys.ts'
+import { lazy } from './lazy.tsx'
 import { hostName, link, outer } from './link.ts'
 import { isCurrent, NAV_ITEMS, NAVIGATION, type NavItem } from './nav.ts'
 import { Resetting } from './resetting.tsx'

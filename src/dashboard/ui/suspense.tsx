@@ -1,25 +1,26 @@
-/**
- * A place for parts that are loaded on demand. A file that is gone means that a newer version runs: the page
- * says so and keeps what was typed.
- */
-import type { ComponentChildren } from 'preact'
+/** A place for parts that are loaded on demand. A part that fails to draw shows that in its place. */
+import { type ComponentChildren, Fragment } from 'preact'
+import { useState } from 'preact/hooks'
 import { ErrorBoundary } from 'preact-iso/lazy'
-import { isOutdated } from '../api/session.ts'
+import { Failed } from './state.tsx'
 
 export function Suspense({ children }: { children: ComponentChildren }) {
+  const [failure, setFailure] = useState<unknown>()
+  if (failure !== undefined) {
+    return (
+      <div class="body">
+        <Failed error={failure} onRetry={() => setFailure(undefined)} />
+      </div>
+    )
+  }
   return (
     <ErrorBoundary
       onError={(error) => {
-        if (isLoadFailure(error)) isOutdated.value = true
-        else throw error
+        console.error(error)
+        setFailure(error)
       }}
     >
-      {children}
+      <Fragment>{children}</Fragment>
     </ErrorBoundary>
   )
-}
-
-/** Browsers have texts of their own for a module that cannot be loaded. */
-function isLoadFailure(error: unknown): boolean {
-  return error instanceof TypeError && /import|module|fetch/i.test(error.message)
 }

@@ -101,6 +101,13 @@ export function listenForFaults(page: Page, origin: string): string[] {
   return complaints
 }
 
+/** Waits until all parts of the page are there: none says that it loads, and the screen has its heading. */
+export async function settled(page: Page): Promise<void> {
+  await page.locator('h1').waitFor()
+  await page.locator('[aria-busy=true]').first().waitFor({ state: 'detached' })
+  await page.locator('h1').waitFor()
+}
+
 /** What axe finds on the page, one line each. */
 export async function findAccessFaults(page: Page): Promise<string[]> {
   await page.evaluate(axe)

@@ -1,7 +1,7 @@
 /** What all screens of the dashboard share: the frame, the palette, the keys, and what happens when things go wrong. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { findAccessFaults, findWideElements, useDashboard } from './dashboard.ts'
+import { findAccessFaults, findWideElements, settled, useDashboard } from './dashboard.ts'
 
 const dashboard = useDashboard()
 
@@ -15,7 +15,7 @@ describe('the frame of the dashboard', { skip: dashboard.skip }, () => {
     test(`has no fault that axe finds, at ${width} pixels, ${scheme}`, async () => {
       const person = await dashboard.makePerson()
       await dashboard.visit({ person, width, scheme }, async (page) => {
-        await page.locator('h1').waitFor()
+        await settled(page)
         assert.deepEqual(await findAccessFaults(page), [])
         assert.deepEqual(await findWideElements(page), [])
         await page.keyboard.press('Control+k')

@@ -1,8 +1,7 @@
 /** Where a mail is, and why: the list of emails and the story of one, beside receivers that defer and refuse. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { Page } from 'playwright-core'
-import { findAccessFaults, findWideElements, useDashboard } from './dashboard.ts'
+import { findAccessFaults, findWideElements, settled, useDashboard } from './dashboard.ts'
 
 const dashboard = useDashboard()
 
@@ -111,7 +110,7 @@ describe('the story of an email', { skip: dashboard.skip }, () => {
       const [id = ''] = await program().send({ to: `long.${'x'.repeat(40)}@axe${width}.test` })
       await program().untilState(id, 'delivered')
       const person = await dashboard.makePerson()
-      for (const path of ['emails', `emails/${id}`, `emails/${id}?tab=headers`, 'activity']) {
+      for (const path of ['', 'emails', `emails/${id}`, `emails/${id}?tab=headers`, 'activity']) {
         await dashboard.visit(
           { person, width, scheme, path: `/app/PROJECT/${path}` },
           async (page) => {
@@ -124,9 +123,3 @@ describe('the story of an email', { skip: dashboard.skip }, () => {
     })
   }
 })
-
-/** The parts of the page have loaded. */
-async function settled(page: Page): Promise<void> {
-  await page.locator('h1').waitFor()
-  await page.locator('[aria-busy=true]').first().waitFor({ state: 'detached' })
-}

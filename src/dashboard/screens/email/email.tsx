@@ -1,5 +1,5 @@
 /** The story of an email: first where it is and whether somebody must act, then what happened. */
-import lazy from 'preact-iso/lazy'
+
 import { useLocation, useRoute } from 'preact-iso/router'
 import { ApiFailure } from '../../api/client.ts'
 import { queryClient, useCall } from '../../api/queries.ts'
@@ -10,6 +10,7 @@ import { visible } from '../../logic/visible.ts'
 import { emails as emailsTexts } from '../../text/en/emails.ts'
 import { story as storyTexts } from '../../text/en/story.ts'
 import { addTexts, t, tx } from '../../text/text.ts'
+import { lazy } from '../../ui/lazy.tsx'
 import { link } from '../../ui/link.ts'
 import { Page } from '../../ui/page.tsx'
 import { PhraseText } from '../../ui/phrase.tsx'

@@ -3,13 +3,13 @@
  * notices mail that a program sends, and asks nothing about the person.
  */
 import { useEffect, useState } from 'preact/hooks'
-import lazy from 'preact-iso/lazy'
 import { useCall } from '../../api/queries.ts'
 import { config, project } from '../../api/session.ts'
 import { firstOutcome, firstSender, lookDelay, QUICK_FOR_MS } from '../../logic/onboarding.ts'
 import { first as firstTexts } from '../../text/en/first.ts'
 import { form as formTexts } from '../../text/en/form.ts'
 import { addTexts, t } from '../../text/text.ts'
+import { lazy } from '../../ui/lazy.tsx'
 import { putStepsAway } from '../../ui/onboarding.ts'
 import { Page } from '../../ui/page.tsx'
 import { Panel } from '../../ui/panel.tsx'

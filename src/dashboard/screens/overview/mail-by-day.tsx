@@ -1,10 +1,10 @@
 /** The mail of the range by days or hours: campaigns on other mail, or all against the range before. */
 import { useState } from 'preact/hooks'
-import lazy from 'preact-iso/lazy'
 import { useCall } from '../../api/queries.ts'
 import { namePoints, splitByKind } from '../../logic/mail-points.ts'
 import { locale, t } from '../../text/text.ts'
 import type { ChartProps } from '../../ui/chart-props.ts'
+import { lazy } from '../../ui/lazy.tsx'
 import { Panel } from '../../ui/panel.tsx'
 import { Suspense } from '../../ui/suspense.tsx'
 import { place } from '../../ui/time.tsx'
