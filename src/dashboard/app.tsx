@@ -6,6 +6,7 @@ import { LocationProvider, Route, Router, useLocation, useRoute } from 'preact-i
 import { base } from './api/client.ts'
 import {
   config,
+  isOperator,
   isSignedOut,
   isUnverified,
   lastProject,
@@ -123,7 +124,7 @@ function inProject(Screen: ComponentType): ComponentType {
 function Home() {
   const last = lastProject()
   if (last !== undefined) return <Leave to={outer(`/${last.id}`)} />
-  return <Leave to={outer(isSetUpOpen() ? '/setup' : '/projects/new')} />
+  return <Leave to={outer(isSetUpOpen() && isOperator.value ? '/setup' : '/projects/new')} />
 }
 
 function NotFoundScreen() {

@@ -66,14 +66,19 @@ export const base = basePath(import.meta.url)
 
 let hooks: Hooks | undefined
 
+/** The id of the project in the address; undefined outside of projects. */
+export function currentProject(): string | undefined {
+  return hooks?.project()
+}
+
 export function configureClient(wanted: Hooks): void {
   hooks = wanted
 }
 
 /** @throws ApiFailure; the reason of `signal` if it was aborted */
 export async function call<K extends Key>(key: K, input: Input<K> = {}): Promise<Answer<K>> {
-  return withSession(key, input, async () => {
-    const { response, text } = await exchange(key, input)
+  return withSession(key, input, async (project) => {
+    const { response, text } = await exchange(key, input, project)
     const value = parse(text, response)
     // The checks of the server answer 503 while one has failed, and are an answer all the same.
     if (response.ok || isChecks(value)) return value as Answer<K>
@@ -86,8 +91,8 @@ export async function call<K extends Key>(key: K, input: Input<K> = {}): Promise
  * @throws as `call`
  */
 export async function callText<K extends Key>(key: K, input: Input<K> = {}): Promise<string> {
-  return withSession(key, input, async () => {
-    const { response, text } = await exchange(key, input)
+  return withSession(key, input, async (project) => {
+    const { response, text } = await exchange(key, input, project)
     if (response.ok) return text
     throw failed(parse(text, response), response)
   })
@@ -97,12 +102,14 @@ export async function callText<K extends Key>(key: K, input: Input<K> = {}): Pro
 async function withSession<K extends Key, Result>(
   key: K,
   input: Input<K>,
-  send: () => Promise<Result>,
+  send: (project: string | undefined) => Promise<Result>,
 ): Promise<Result> {
+  // The address may lead to another project by the time of a repetition.
+  const project = currentProject()
   const isOpen = input.isProbe === true || OPEN_PATHS.test(pathOf(key))
   for (;;) {
     try {
-      return await send()
+      return await send(project)
     } catch (error) {
       const isOver = error instanceof ApiFailure && error.status === 401
       if (!isOver || isOpen || hooks === undefined) throw error
@@ -114,10 +121,10 @@ async function withSession<K extends Key, Result>(
 async function exchange<K extends Key>(
   key: K,
   input: Input<K>,
+  project: string | undefined,
 ): Promise<{ response: Response; text: string }> {
   const { params, query, body, headers, signal } = input
   const [method] = key.split(' ') as [string]
-  const project = hooks?.project()
   const timeout = AbortSignal.timeout(TIMEOUT_MS)
   let response: Response
   let text: string

@@ -10,9 +10,10 @@ import {
   type QueryObserverResult,
 } from '@tanstack/query-core'
 import { useEffect, useMemo, useState } from 'preact/hooks'
+import { useRoute } from 'preact-iso/router'
 import { pollDelay } from '../logic/poll.ts'
 import { lastInput } from '../ui/last-input.ts'
-import { type Answer, ApiFailure, call, type Input, type Key } from './client.ts'
+import { type Answer, ApiFailure, call, currentProject, type Input, type Key } from './client.ts'
 
 export const queryClient = new QueryClient({
   defaultOptions: {
@@ -45,8 +46,22 @@ export function useCall<K extends Key>(
   input: Omit<Input<K>, 'signal'> = {},
   options: Options = {},
 ): QueryObserverResult<Answer<K>, Error> {
-  const load = (signal: AbortSignal) => call(key, { ...input, signal } as Input<K>)
-  return useLoaded([key, input], load, options)
+  const own = useInput(input)
+  const load = (signal: AbortSignal) => call(key, { ...own, signal } as Input<K>)
+  return useLoaded([key, own], load, options)
+}
+
+/**
+ * The input with the project of the screen. A screen stays while the next one is loaded, so the address may name
+ * another project already; and what is kept of one project must not pass for that of another.
+ */
+export function useInput<Given extends object>(
+  input: Given & { headers?: Record<string, string> },
+): Given & { headers?: Record<string, string> } {
+  const { params } = useRoute()
+  const project = (params?.project as string | undefined) ?? currentProject()
+  if (project === undefined) return input
+  return { ...input, headers: { 'X-Project-Id': project, ...input.headers } }
 }
 
 /** As `useCall`, for what another function loads. */
@@ -78,13 +93,14 @@ export function usePages<K extends Key, Row>(
   input: Omit<Input<K>, 'signal'>,
   { poll, isEnabled = true }: Options = {},
 ): InfiniteQueryObserverResult<{ pages: Page<Row>[] }, Error> {
+  const own = useInput(input)
   const options = {
-    queryKey: ['pages', key, input],
+    queryKey: ['pages', key, own],
     queryFn: ({ signal, pageParam }: { signal: AbortSignal; pageParam: string | undefined }) =>
       call(key, {
-        ...input,
+        ...own,
         query: {
-          ...(input.query as object),
+          ...(own.query as object),
           ...(pageParam !== undefined && { cursor: pageParam }),
         },
         signal,

@@ -144,6 +144,7 @@ async function takeLanguage(self: User): Promise<void> {
 
 export async function signOut(): Promise<void> {
   await call('POST /auth/logout')
+  queryClient.clear()
   sessionStorage.clear()
   localStorage.removeItem(SIGNED_IN)
   location.assign(`${base}/app/login`)

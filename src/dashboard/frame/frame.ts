@@ -11,8 +11,8 @@ addEventListener(
   ({ source, data }: MessageEvent<{ html?: unknown; isDark?: unknown }>) => {
     if (source !== parent || typeof data?.html !== 'string') return
     const mail = new DOMParser().parseFromString(data.html, 'text/html')
-    // A refresh of the mail would lead the frame away.
-    for (const meta of mail.querySelectorAll('meta[http-equiv]')) meta.remove()
+    // A refresh would lead the frame away. A link may connect to its host (`preconnect`), whatever the policy says.
+    for (const element of mail.querySelectorAll('meta[http-equiv], link, base')) element.remove()
     document.replaceChild(document.adoptNode(mail.documentElement), document.documentElement)
     applyScheme(data.isDark === true)
     const tell = () => {

@@ -40,8 +40,12 @@ export function locale(): string {
 
 /** Changes all texts. A language that cannot be loaded leaves the old one. */
 export async function setLanguage(code: LanguageCode): Promise<void> {
-  const table = code === 'en' ? english : await LOADERS[code]()
-  current.value = { code, table }
+  try {
+    const table = code === 'en' ? english : await LOADERS[code]()
+    current.value = { code, table }
+  } catch (error) {
+    console.warn(error)
+  }
   document.documentElement.lang = locale()
 }
 

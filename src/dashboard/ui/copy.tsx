@@ -12,11 +12,11 @@ type CopyProps = {
 
 export function Copy({ text, label = t('copy.button'), isIcon = false }: CopyProps) {
   const [isDone, setDone] = useState(false)
-  const copy = async () => {
+  const copy = async ({ currentTarget }: { currentTarget: HTMLButtonElement }) => {
     try {
       await navigator.clipboard.writeText(text)
     } catch {
-      copyBySelection(text)
+      if (!copyBySelection(text, currentTarget)) return
     }
     setDone(true)
     setTimeout(() => setDone(false), 2_000)
@@ -35,13 +35,19 @@ export function Copy({ text, label = t('copy.button'), isIcon = false }: CopyPro
   )
 }
 
-/** Over plain HTTP to another machine, browsers have no clipboard for pages. */
-function copyBySelection(text: string): void {
+/**
+ * Over plain HTTP to another machine, browsers have no clipboard for pages. Returns whether it worked. What is
+ * outside of an open dialog cannot be selected.
+ */
+function copyBySelection(text: string, button: HTMLButtonElement): boolean {
   const area = document.createElement('textarea')
   area.value = text
   area.className = 'sr'
-  document.body.append(area)
+  const place = button.closest('dialog') ?? document.body
+  place.append(area)
   area.select()
-  document.execCommand('copy')
+  const isCopied = document.execCommand('copy')
   area.remove()
+  button.focus()
+  return isCopied
 }

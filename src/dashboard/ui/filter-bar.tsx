@@ -25,7 +25,8 @@ export function SearchField({ label, hint, value, onSearch, onEnter }: SearchPro
   const [text, setText] = useState(value)
   // The address may change without the field: by going back, or by clearing the filter.
   useEffect(() => {
-    if (timer.current === undefined) setText(value)
+    // The address has the text without the space at its end, after which somebody may go on.
+    if (timer.current === undefined && value !== text.trim()) setText(value)
   }, [value])
   useEffect(() => () => clearTimeout(timer.current), [])
   useKeys([{ key: '/', label: t('table.search'), run: () => field.current?.focus() }], [])

@@ -36,6 +36,8 @@ export function useKeys(own: readonly Binding[], changesWith: readonly unknown[]
 addEventListener('keydown', (event) => {
   const key = readKey(event)
   if (key === undefined || event.defaultPrevented) return
+  // A firm dialog has something that must not be lost: nothing opens above it.
+  if (document.querySelector('dialog[open][closedby=none]') !== null) return
   const isSingle = !key.startsWith('mod+')
   if (isSingle && (!areSingleKeysOn() || isTyping(event.target as Element | null))) return
   // Below an open dialog, only keys with Ctrl or Command act.

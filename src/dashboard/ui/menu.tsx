@@ -1,5 +1,6 @@
 /** A menu of choices inside of a popover: arrows move, letters jump, Enter and the space key choose. */
 import { useEffect, useRef } from 'preact/hooks'
+import { isTyping } from '../logic/keys.ts'
 import { Icon } from './icon.tsx'
 
 export type Choice = { value: string; label: string }
@@ -19,7 +20,8 @@ export function Menu({ label, choices, chosen, isMany = false, onChoose }: MenuP
   useEffect(() => {
     const items = itemsOf(element.current)
     const first = items.find((item) => item.getAttribute('aria-checked') === 'true') ?? items[0]
-    first?.focus()
+    // The choices may come late: somebody who types in the meantime keeps the focus.
+    if (!isTyping(document.activeElement)) first?.focus()
   }, [])
   const move = (event: KeyboardEvent) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return

@@ -104,7 +104,7 @@ export function Shell({ children }: { children: ComponentChildren }) {
       </nav>
       <Toasts />
       <Suspense>
-        {project.value !== undefined && <Tray />}
+        {project.value !== undefined && <Tray key={project.value.id} />}
         {open === 'palette' && <Palette onClose={close} />}
         {open === 'keys' && <KeyList onClose={close} />}
         {isSignedOut.value && <SignInDialog />}
@@ -152,9 +152,10 @@ function NavLink({ item }: { item: NavItem }) {
 }
 
 function AccountLinks() {
+  const { path } = useLocation()
   return (
     <nav class="nav" aria-label={t('shell.account')}>
-      <a href={outer('/me')} aria-current={location.pathname === outer('/me') ? 'page' : undefined}>
+      <a href={outer('/me')} aria-current={path === outer('/me') ? 'page' : undefined}>
         <Icon name="team" />
         <span class="cut">{user.value?.email}</span>
       </a>

@@ -4,7 +4,7 @@
  */
 import { useEffect, useMemo } from 'preact/hooks'
 import type { Input, Key } from '../api/client.ts'
-import { queryClient, useCall, usePages } from '../api/queries.ts'
+import { queryClient, useCall, useInput, usePages } from '../api/queries.ts'
 import { keptPlace } from './table.tsx'
 
 const PAGE_ROWS = 100
@@ -23,7 +23,7 @@ export type LoadedList<Item> = ReturnType<typeof useList<Key, Item & Row>>
 
 /** `query`: the filters of the list. */
 export function useList<K extends Key, Item extends Row>(key: K, query: object) {
-  const input = { query: { ...query, limit: PAGE_ROWS } } as Omit<Input<K>, 'signal'>
+  const input = useInput({ query: { ...query, limit: PAGE_ROWS } } as Omit<Input<K>, 'signal'>)
   const pagesKey = ['pages', key, input]
   const firstKey = [key, input]
   const text = JSON.stringify(input)

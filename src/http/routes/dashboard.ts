@@ -87,7 +87,7 @@ export const showAsset = () =>
         vary: 'Accept-Encoding',
         ...(coding !== undefined && file.isCoded && { 'content-encoding': coding }),
       }
-      return { status: 200, body: file.bytes, headers, reservedBytes: 0 }
+      return { status: 200, body: file.bytes, headers }
     },
   })
 
@@ -116,6 +116,7 @@ function frameOperation(images: string) {
           "frame-ancestors 'self'",
         ].join('; '),
         'x-frame-options': 'SAMEORIGIN',
+        'x-dns-prefetch-control': 'off',
         'permissions-policy': NO_PERMISSIONS,
       })
     },

@@ -40,11 +40,11 @@ const isFirst = (now: number) => sql`not exists (
     and other.state in ('waiting', 'active') and other.state = 'waiting' and other.run_at <= ${now}
     and (other.priority, other.run_at, other.id) < (jobs.priority, jobs.run_at, jobs.id))`
 
-const lastEnd = (state: 'completed' | 'failed') => sql`coalesce((
+const lastEnd = (state: 'completed' | 'failed' | 'cancelled') => sql`coalesce((
   select max(completed_at) from jobs as ended
   where ended.project_id = jobs.project_id and ended.kind = jobs.kind
     and ended.state = ${sql.raw(`'${state}'`)} and ended.completed_at is not null), 0)`
-const lastServed = larger(lastEnd('completed'), lastEnd('failed'))
+const lastServed = larger(larger(lastEnd('completed'), lastEnd('failed')), lastEnd('cancelled'))
 
 /** Returns whether a claim would find a job, without a transaction. */
 export async function isWorkDue(

@@ -69,6 +69,31 @@ describe('the frame of the dashboard', { skip: dashboard.skip }, () => {
     })
   })
 
+  test('shows nothing of one project in another', async () => {
+    const program = dashboard.program()
+    await program.receive('ours.test')
+    const [id = ''] = await program.send({ to: 'ann@ours.test', subject: 'Only of the first' })
+    await program.untilState(id, 'delivered')
+    const person = await dashboard.makePerson()
+    await dashboard.visit({ person, path: '/app/PROJECT/emails' }, async (page) => {
+      const row = page.getByRole('link', { name: 'Only of the first' })
+      await row.first().waitFor()
+      const data = { name: 'Second' }
+      const headers = { origin: new URL(page.url()).origin }
+      await page.request.post(new URL('/users/@me/projects', page.url()).href, { data, headers })
+      await page.reload()
+      await row.first().waitFor()
+      await page.locator('details.switcher summary').first().click()
+      await page.getByRole('link', { name: 'Second' }).click()
+      await page.getByRole('heading', { level: 1, name: 'Your first mail' }).waitFor()
+      await page.getByRole('link', { name: 'Emails' }).first().click()
+      await page.getByRole('heading', { name: 'No mail yet' }).waitFor()
+      assert.equal(await row.count(), 0)
+      await page.getByRole('link', { name: 'Activity' }).first().click()
+      await page.getByRole('heading', { name: 'Nothing has happened yet' }).waitFor()
+    })
+  })
+
   test('keeps the scheme that was chosen, before the first paint', async () => {
     const person = await dashboard.makePerson()
     await dashboard.visit({ person, scheme: 'light' }, async (page) => {

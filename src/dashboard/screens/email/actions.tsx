@@ -1,7 +1,7 @@
 /** What a person can do with an email. A failure is told here, where the action was started. */
 import { useState } from 'preact/hooks'
 import { call } from '../../api/client.ts'
-import { queryClient } from '../../api/queries.ts'
+import { queryClient, useInput } from '../../api/queries.ts'
 import { project } from '../../api/session.ts'
 import type { EmailState } from '../../logic/email-state.ts'
 import { suppressionText } from '../../logic/reason.ts'
@@ -32,7 +32,7 @@ export function Actions({ email, state, suppression }: ActionsProps) {
   const action = useAction()
   const { id, recipientAddress: address, sourceType } = email
   const isDisabled = project.value?.disabled === true
-  const input = { params: { id } }
+  const input = useInput({ params: { id } })
   const show = (changed: EmailRecord) =>
     queryClient.setQueryData(['GET /emails/{id}', input], changed)
   const close = () => {

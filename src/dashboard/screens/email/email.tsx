@@ -2,7 +2,7 @@
 
 import { useLocation, useRoute } from 'preact-iso/router'
 import { ApiFailure } from '../../api/client.ts'
-import { queryClient, useCall } from '../../api/queries.ts'
+import { queryClient, useCall, useInput } from '../../api/queries.ts'
 import { isWaiting, stateOf } from '../../logic/email-state.ts'
 import { rowReason } from '../../logic/row-reason.ts'
 import { readState, writeState } from '../../logic/url-state.ts'
@@ -42,7 +42,7 @@ export default function Email() {
 }
 
 function EmailScreen({ id }: { id: string }) {
-  const input = { params: { id } }
+  const input = useInput({ params: { id } })
   const before = queryClient.getQueryData<EmailRecord>(['GET /emails/{id}', input])
   const poll = before === undefined || isWaiting(stateOf(before)) ? 'fast' : ENDED_POLL_MS
   const { data: email, error, refetch } = useCall('GET /emails/{id}', input, { poll })

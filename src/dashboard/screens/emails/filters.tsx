@@ -141,7 +141,7 @@ function DomainForm({ domain, onDone }: { domain: string; onDone(domain: string)
         <input
           ref={field}
           class="input"
-          value={domain}
+          defaultValue={domain}
           placeholder="example.com"
           pattern="(.*@)?[^\s@.]+(\.[^\s@.]+)+"
         />

@@ -20,8 +20,8 @@ export default function NewProject() {
   const { route } = useLocation()
   const form = useForm(async ({ name = '' }) => {
     const made = await call('POST /users/@me/projects', { body: { name: name.trim() } })
-    await reloadProjects()
     freshKeys.value = { projectId: made.id, secret: made.secret, public: made.public }
+    await reloadProjects()
     route(outer(`/${made.id}`))
   })
   return (
