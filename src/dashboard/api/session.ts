@@ -70,6 +70,14 @@ configureClient({
   },
 })
 
+/** While the server cannot be reached, a page without calls of its own looks for it too. */
+const LOOK_MS = 15_000
+const lookAgain = () => {
+  if (isOffline.value && !document.hidden) void reloadConfig().catch(() => undefined)
+}
+setInterval(lookAgain, LOOK_MS)
+addEventListener('online', lookAgain)
+
 /** Loads what all screens need. Without a session, `user` stays undefined. */
 export async function start(): Promise<void> {
   startFailure.value = undefined

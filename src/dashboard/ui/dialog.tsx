@@ -46,7 +46,7 @@ export function Dialog({
         if (!isFirm) onClose()
       }}
       onClick={(event) => {
-        if (!isFirm && event.target === element.current) onClose()
+        if (!isFirm && event.target === element.current && isOutside(event)) onClose()
       }}
     >
       <header class="row between">
@@ -65,4 +65,10 @@ export function Dialog({
       {children}
     </dialog>
   )
+}
+
+/** Whether the pointer is beside the dialog: its margin inside belongs to the same element as its backdrop. */
+function isOutside({ clientX, clientY, target }: MouseEvent): boolean {
+  const { left, right, top, bottom } = (target as Element).getBoundingClientRect()
+  return clientX < left || clientX > right || clientY < top || clientY > bottom
 }

@@ -1,7 +1,7 @@
 /** A list with its states: rows, news above them, and what stands below; loading, empty, no match, failed. */
 import type { ComponentChildren } from 'preact'
-import { useMemo } from 'preact/hooks'
 import { t, tx } from '../text/text.ts'
+import { tick } from './clock.ts'
 import { Failed, Loading, NoMatch } from './state.tsx'
 import { type Column, Table } from './table.tsx'
 import { Time } from './time.tsx'
@@ -50,7 +50,7 @@ export function List<Item>(props: ListProps<Item>) {
 function Rows<Item>(props: ListProps<Item>) {
   const { list, label, columns, isUnfiltered, filterText, onClear, empty, foot } = props
   const { rows, error, isReady, isDimmed, total, asOf } = list
-  const isStale = useMemo(() => Date.now() - asOf > STALE_MS, [rows, asOf, error])
+  const isStale = tick.value - asOf > STALE_MS
   if (rows.length === 0 && error !== null) {
     return (
       <div class="body">

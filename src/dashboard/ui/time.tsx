@@ -2,6 +2,7 @@
 import { user } from '../api/session.ts'
 import { dayTime, fullTime, type Place, relativeTime, shortTime } from '../logic/format.ts'
 import { locale } from '../text/text.ts'
+import { tick } from './clock.ts'
 
 const OWN_ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone
 
@@ -19,17 +20,18 @@ export type TimeForm = 'short' | 'minute' | 'second' | 'full' | 'relative'
 
 type TimeProps = { at: string; form?: TimeForm }
 
-const FORMS: Readonly<Record<TimeForm, (at: string) => string>> = {
-  short: (at) => shortTime(at, new Date(), place()),
-  minute: (at) => dayTime(at, new Date(), place()),
-  second: (at) => dayTime(at, new Date(), place(), true),
+const FORMS: Readonly<Record<TimeForm, (at: string, now: Date) => string>> = {
+  short: (at, now) => shortTime(at, now, place()),
+  minute: (at, now) => dayTime(at, now, place()),
+  second: (at, now) => dayTime(at, now, place(), true),
   full: (at) => fullTime(at, place()),
-  relative: (at) => relativeTime(at, new Date(), locale()),
+  relative: (at, now) => relativeTime(at, now, locale()),
 }
 
 export function Time({ at, form = 'short' }: TimeProps) {
   const utc = `${at.replace('T', ' ').replace(/\.\d+Z$/, '')} UTC`
-  const shown = FORMS[form](at)
+  // What happened after the last tick must not stand in the future.
+  const shown = FORMS[form](at, new Date(Math.max(tick.value, Date.now())))
   return (
     <time dateTime={at} title={utc}>
       {shown}

@@ -6,6 +6,7 @@ import { duration } from '../../logic/format.ts'
 import { reasonPhrase } from '../../logic/reason.ts'
 import { visible } from '../../logic/visible.ts'
 import { locale, t, tx } from '../../text/text.ts'
+import { tick } from '../../ui/clock.ts'
 import { Icon } from '../../ui/icon.tsx'
 import { Time } from '../../ui/time.tsx'
 import type { EmailRecord } from './record.ts'
@@ -14,6 +15,8 @@ const NOTES = { good: 'good', warn: 'warn', bad: 'bad', live: '', off: '' } as c
 const ICONS = { good: 'check', warn: 'clock', bad: 'warn', live: 'clock', off: 'cross' } as const
 
 export function AnswerNote({ email, state }: { email: EmailRecord; state: EmailState }) {
+  // The sentences name times that pass.
+  tick.value
   const tone = toneOf(state)
   const { reasonCode, reason } = email
   const isUnknown = reasonPhrase(reasonCode, email.reasonData) === undefined
