@@ -76,6 +76,8 @@ type JobsState = Required<Omit<JobsOptions, 'cron' | 'counters'>> & {
   counters: JobsOptions['counters']
   groups: SlotGroup[]
   running: Map<string, JobRun>
+  /** Ids of jobs that were cancelled in the commit that claimed them, before their run was known. */
+  cancelledBefore: Set<string>
   deletedExpiredAt: number
 }
 
@@ -106,6 +108,7 @@ export function startJobs(options: JobsOptions): Jobs {
     leaseMs: options.leaseMs ?? DEFAULT_LEASE_MS,
     groups: toGroups(kinds, { concurrency, limits }),
     running: new Map(),
+    cancelledBefore: new Set(),
     deletedExpiredAt: 0,
   }
   // Comes first, because it throws if a schedule is wrong.
@@ -121,7 +124,11 @@ export function startJobs(options: JobsOptions): Jobs {
   const heartbeat = runEvery(state.leaseMs / 3, () => renewLeases(state))
   return {
     wake: loop.wake,
-    cancel: (id) => state.running.get(id)?.abort.abort(new JobCancelled()),
+    cancel(id) {
+      const run = state.running.get(id)
+      if (run === undefined) state.cancelledBefore.add(id)
+      else run.abort.abort(new JobCancelled())
+    },
     async stop(graceMs) {
       cronTimers.stop()
       await loop.stop()
@@ -195,7 +202,8 @@ async function claim(
     // The lease of a running handler may have ended unnoticed, for example while the machine slept.
     state.running.get(job.id)?.abort.abort(lostLeaseError())
     const abort = new AbortController()
-    if (job.cancelledAt !== null) abort.abort(new JobCancelled())
+    const isCancelled = job.cancelledAt !== null || state.cancelledBefore.delete(job.id)
+    if (isCancelled) abort.abort(new JobCancelled())
     const done = runJob(state, job, abort.signal).then(() => {
       if (state.running.get(job.id)?.abort === abort) state.running.delete(job.id)
       wake()
@@ -206,6 +214,8 @@ async function claim(
 
 /** Renews the leases of running jobs and aborts those that have lost theirs or are cancelled. */
 async function renewLeases(state: JobsState): Promise<void> {
+  // The rows say who is cancelled: this covers what the set forgets.
+  state.cancelledBefore.clear()
   const running = [...state.running.values()]
   if (running.length === 0) return
   const leaseUntil = state.now() + state.leaseMs

@@ -45,6 +45,13 @@ function openSteps({ store, now }: TestJobs) {
   return { handler, begun: () => begin.promise, end: () => end.resolve() }
 }
 
+/** A handler that works until it is told to stop, which may have happened before it begins. */
+const untilAborted = ({ signal }: RunningJob) =>
+  new Promise((_, fail) => {
+    if (signal.aborted) fail(signal.reason)
+    signal.addEventListener('abort', () => fail(signal.reason))
+  })
+
 const outcome = ({ state, result, done, total, error }: Job) => ({
   ...{ state, result, done, total, error },
 })
@@ -89,8 +96,7 @@ test('a running job learns with the renewal of its lease that it is cancelled', 
   const opened = await setUp(t)
   const { run, add, reaches } = opened
   const id = await add()
-  const handler = ({ signal }: RunningJob) =>
-    new Promise((_, fail) => signal.addEventListener('abort', () => fail(signal.reason)))
+  const handler = untilAborted
   run({ handlers: { long: handler }, partialResults, limits: { long: 1 }, leaseMs: 30 })
   await reaches(id, 'active')
   await cancel(opened, id)
@@ -131,8 +137,7 @@ test('a stop of the program leaves the end of a cancelled job to the next proces
   const opened = await setUp(t)
   const { run, add, find, reaches } = opened
   const id = await add()
-  const handler = ({ signal }: RunningJob) =>
-    new Promise((_, fail) => signal.addEventListener('abort', () => fail(signal.reason)))
+  const handler = untilAborted
   const loop = run({ handlers: { long: handler }, partialResults, limits: { long: 1 } })
   await reaches(id, 'active')
   await cancel(opened, id)
