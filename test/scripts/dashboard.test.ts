@@ -10,6 +10,19 @@ import type { DashboardManifest } from '../../src/http/dashboard/files.ts'
 const folder = path.resolve(ASSET_SOURCES['dashboard/'] ?? '')
 const read = (name: string) => readFileSync(path.join(folder, name))
 
+it('`npm start` builds the dashboard, and no script depends on one before or after it', () => {
+  const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'))
+  assert.match(scripts.start, /^node scripts\/dashboard\.ts && /)
+  // `.npmrc` has ignore-scripts, with which npm runs none of these.
+  const names = Object.keys(scripts)
+  assert.deepEqual(
+    names.filter(
+      (name) => names.includes(name.replace(/^(?:pre|post)/, '')) && /^(?:pre|post)/.test(name),
+    ),
+    [],
+  )
+})
+
 describe('the build of the dashboard', () => {
   let manifest: DashboardManifest
   before(async () => {
