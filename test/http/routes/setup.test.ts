@@ -27,6 +27,7 @@ const { service } = useService({
   now: () => clock.now,
   log,
   http: { trustedProxies: ['127.0.0.2/32'] },
+  accounts: { disableSignups: false },
 })
 
 const PASSWORD = 'correct horse battery'
@@ -150,6 +151,19 @@ describe('POST /setup', () => {
     const { status } = await post(newInput())
     core.loginQueue.run = run
     assert.equal(status, 404)
+  })
+
+  it('S39: nobody signs up before the first user is made', async () => {
+    const before = await counts()
+    const account = { email: 'stranger@people.test', password: PASSWORD }
+    const signUp = () => supertest(service.url).post('/auth/signup').send(account)
+    const { status, body } = await signUp()
+    assert.deepEqual([status, body.error.code], [409, 'CONFLICT'])
+    assert.match(body.error.suggestion, /Finish the set-up/)
+    assert.deepEqual(await counts(), before)
+    assert.equal(await isNeeded(), true)
+    assert.equal((await post(newInput())).status, 200)
+    assert.equal((await signUp()).body.success, true)
   })
 
   it('S17, S39: refuses pages of other sites, and what is no JSON', async () => {

@@ -50,6 +50,8 @@ export const door = {
     'Deine Mailadresse hat hier schon ein Konto mit einer anderen Art der Anmeldung. Benutze diese.',
   'door.failure.signup_disabled':
     'Du hast hier kein Konto, und neue Konten sind nicht erlaubt. Wende dich an den Betreiber dieses Servers.',
+  'door.failure.setup_needed':
+    'Dieser Server ist noch nicht eingerichtet. Sein erster Benutzer entsteht mit dem Link zur Einrichtung.',
   'door.failure.address_refused':
     'Neue Konten können deine Mailadresse nicht haben: Sie ist eine Wegwerfadresse, enthält ein Pluszeichen, oder ihre Domain empfängt keine Mails.',
   'door.failure.provider_error':

@@ -49,6 +49,8 @@ export const door = {
     'Your email address already has an account here with another way to sign in. Use that one.',
   'door.failure.signup_disabled':
     'You have no account here, and new accounts are not allowed. Ask the operator of this server for one.',
+  'door.failure.setup_needed':
+    'This server is not set up yet. Its first user is made with the set-up link.',
   'door.failure.address_refused':
     'New accounts cannot have your email address: it is disposable, has a plus sign, or its domain receives no mail.',
   'door.failure.provider_error': 'The provider did not answer as it should. Try again in a moment.',

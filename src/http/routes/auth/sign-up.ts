@@ -29,13 +29,14 @@ export const signUp = ({ core }: RouteDeps) => {
       'Makes an account and logs it in: the response sets the cookie of the session; the session of ' +
       'the cookie in the request ends. If the server sends mail to its users, a mail with a link ' +
       'follows, and until the address is verified the session may only call `/auth/*` and `/users/@me`. `success` is false if sign-ups are ' +
-      'disabled, the address has an account, or the server does not admit it. At most ' +
+      'disabled, the address has an account, or the server does not admit it. Before the server is set up (`setup.needed` of ' +
+      '`GET /config`) the response is a 409. At most ' +
       `${SIGN_UPS_PER_HOUR} sign-ups an hour from one IP address, or one IPv6 network (/64).`,
     body: newCredentials,
     responses: {
       200: { description: 'The new user, or the reason why not', schema: signUpResult },
     },
-    refusals: [403, 429, 503],
+    refusals: [403, 409, 429, 503],
     example: () => ({
       request: { email: 'grace@example.com', password: 'correct horse battery' },
       status: 200,

@@ -17,7 +17,8 @@ export const accept = ({ core }: RouteDeps) =>
     description:
       'Logged in, it must be with the invited address. Without a session, an address that has no ' +
       'account gets one with this password, and the response begins its session, even if the server ' +
-      'takes no sign-ups; one that has an account must log in first (401).',
+      'takes no sign-ups; one that has an account must log in first (401). Before the server is set up ' +
+      '(`setup.needed` of `GET /config`) no account is made (409).',
     growsDisk: true,
     body: invitationAcceptance,
     responses: {

@@ -13,6 +13,7 @@ import {
 } from '../../../../src/store/schema/accounts.ts'
 import { addProject } from '../../../core.ts'
 import { type IdentityServer, startIdentityServer } from '../../../fakes/identity-server.ts'
+import { addUser } from '../../../session.ts'
 import type { Browser, Visit } from './browser.ts'
 import { BASE_URL, type LoginServer, startLoginServer } from './login-server.ts'
 
@@ -22,9 +23,14 @@ before(async () => {
 })
 after(() => provider.stop())
 
-async function open(t: TestContext, change: Partial<AccountsConfig> = {}): Promise<LoginServer> {
+async function open(
+  t: TestContext,
+  change: Partial<AccountsConfig> = {},
+  isSetUp = true,
+): Promise<LoginServer> {
   const { client, origin, github } = provider
   return startLoginServer(t, {
+    isSetUp,
     accounts: {
       ...{ github: client, disableSignups: false },
       oidc: { ...client, name: 'X', issuer: origin, trustEmail: false, allowSignup: false },
@@ -166,6 +172,15 @@ describe('a new user', () => {
       const { issuer } = provider.github
       await tx.insert(identities).values({ issuer, subject: '4711', userId: 'u', createdAt: at })
     })
+    assert.equal((await login(server.browser())).location?.pathname, '/app')
+  })
+
+  it('S39: is refused before the server has its first user', async (t) => {
+    const server = await open(t, {}, false)
+    assert.equal(errorOf(await login(server.browser())), 'setup_needed')
+    const { users, identities, sessions } = await server.people()
+    assert.deepEqual([users, identities, sessions], [[], [], []])
+    await addUser(server.core)
     assert.equal((await login(server.browser())).location?.pathname, '/app')
   })
 

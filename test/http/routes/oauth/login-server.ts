@@ -7,8 +7,10 @@ import {
   type ProviderSites,
 } from '../../../../src/features/tenancy/accounts/oauth/providers.ts'
 import { startHttp } from '../../../../src/http/server/server.ts'
+import { ne } from '../../../../src/store/drizzle.ts'
 import { identities, sessions, users } from '../../../../src/store/schema/accounts.ts'
 import { openTestCore, type TestCore } from '../../../core.ts'
+import { addUser } from '../../../session.ts'
 import { type Browser, createBrowser } from './browser.ts'
 
 export const BASE_URL = 'https://mail.pillarbox.test'
@@ -20,7 +22,7 @@ export type LoginServer = {
   url: string
   /** The lines of the log. */
   log: string[]
-  /** All users, identities and sessions. */
+  /** All users but the first, identities and sessions. */
   people(): Promise<{
     users: (typeof users.$inferSelect)[]
     identities: (typeof identities.$inferSelect)[]
@@ -33,12 +35,14 @@ type Options = {
   sites?: ProviderSites
   timeoutMs?: number
   baseUrl?: string
+  /** Whether the server has its first user; true if absent. */
+  isSetUp?: boolean
   settings?: Record<string, string>
 }
 
 export async function startLoginServer(
   t: Pick<TestContext, 'after'>,
-  { accounts, sites, timeoutMs, baseUrl = BASE_URL, settings }: Options,
+  { accounts, sites, timeoutMs, baseUrl = BASE_URL, isSetUp = true, settings }: Options,
 ): Promise<LoginServer> {
   const log: string[] = []
   const stops: (() => Promise<void>)[] = []
@@ -55,6 +59,7 @@ export async function startLoginServer(
     },
   )
   core.clock.now = Date.now()
+  const first = isSetUp ? await addUser(core) : { id: '' }
   const identityProviders = createIdentityProviders(core, {
     ...(sites && { sites }),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
@@ -74,7 +79,7 @@ export async function startLoginServer(
     log,
     browser: () => createBrowser(baseUrl, http.url),
     people: async () => ({
-      users: await read.select().from(users),
+      users: await read.select().from(users).where(ne(users.id, first.id)),
       identities: await read.select().from(identities),
       sessions: await read.select().from(sessions),
     }),

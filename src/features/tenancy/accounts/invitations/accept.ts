@@ -23,6 +23,7 @@ import {
   type SessionCookie,
 } from '../sessions/sessions.ts'
 import type { SessionTokens } from '../sessions/token.ts'
+import { refuseBeforeSetup } from '../setup/is-open.ts'
 import { markProven } from '../users/proof.ts'
 import { findUserId, insertUser } from '../users/users.ts'
 import { findOpenInvitation, type OpenInvitation } from './open.ts'
@@ -51,7 +52,7 @@ type Accepted = {
   cookies: { session: SessionCookie; device: SessionCookie } | undefined
 }
 
-type AcceptDeps = Pick<Base, 'store' | 'now'> & {
+type AcceptDeps = Pick<Base, 'store' | 'config' | 'now'> & {
   sessionTokens: SessionTokens
   loginQueue: LoginQueue
 }
@@ -60,7 +61,7 @@ type AcceptDeps = Pick<Base, 'store' | 'now'> & {
  * @throws AppError BAD_REQUEST when the invitation is not open, PROJECT_DISABLED, FORBIDDEN to another
  *   account, UNAUTHORIZED when the address has an account or the user is gone,
  *   EMAIL_VERIFICATION_REQUIRED when the user is bound to another project, VALIDATION_ERROR (password),
- *   CONFLICT when the user is a member already, EXTERNAL_SERVICE_ERROR when too many passwords wait
+ *   CONFLICT when the user is a member already or the server is not set up yet, EXTERNAL_SERVICE_ERROR when too many passwords wait
  */
 export async function acceptInvitation(
   deps: AcceptDeps,
@@ -97,6 +98,7 @@ async function acceptAsNewcomer(
   { token, password = '', language, client, wideNetwork, signal }: Acceptance,
 ): Promise<Accepted> {
   checkPassword(password)
+  await refuseBeforeSetup(deps, deps.store.read)
   const hash = () => hashPassword(password, signal)
   const passwordHash = await deps.loginQueue.run(hash, { wideNetwork, isKnown: false, signal })
   const at = deps.now()

@@ -25,6 +25,7 @@ import {
   type SessionCookie,
 } from '../sessions/sessions.ts'
 import type { SessionTokens } from '../sessions/token.ts'
+import { isSetupOpen } from '../setup/is-open.ts'
 import { type AddressFaultDeps, findAddressFault } from '../sign-up/address-fault.ts'
 import { findUserId, insertUser } from '../users/users.ts'
 import { LoginFailure } from './login-failure.ts'
@@ -115,7 +116,7 @@ async function readAccount(
   return { issuer, subject, address: parsed.address, provider, language }
 }
 
-/** Returns the id of the new user. @throws LoginFailure method_mismatch, signup_disabled */
+/** Returns the id of the new user. @throws LoginFailure method_mismatch, signup_disabled, setup_needed */
 async function signUp(deps: SignUpDeps, tx: Tx, account: NewAccount): Promise<string> {
   const { issuer, subject, address, provider, language } = account
   if ((await findUserId(tx, address)) !== undefined) {
@@ -124,6 +125,9 @@ async function signUp(deps: SignUpDeps, tx: Tx, account: NewAccount): Promise<st
   const at = deps.now()
   if (!(await maySignUp(deps, tx, account))) {
     throw new LoginFailure('signup_disabled', 'new accounts are not allowed')
+  }
+  if (await isSetupOpen(deps, tx)) {
+    throw new LoginFailure('setup_needed', 'the first user of this server is not made yet')
   }
   const { method } = provider
   const user = { address, method, language, isSandbox: false, passwordHash: null, at }

@@ -7,6 +7,7 @@
  * email_unverified   the provider says no address, or does not call it verified
  * method_mismatch    the address belongs to an account with another way to log in
  * signup_disabled    no account, and new ones are not allowed
+ * setup_needed       no account, and the first user of the server is not made yet
  * address_refused    new accounts cannot have the address (`accounts.verify_email_on_signup`)
  * provider_error     the provider is down, slow, or its answer is not valid
  * too_many_attempts  too many logins from the network of the client
@@ -20,6 +21,7 @@ export const LOGIN_FAILURES = [
   'email_unverified',
   'method_mismatch',
   'signup_disabled',
+  'setup_needed',
   'address_refused',
   'provider_error',
   'too_many_attempts',

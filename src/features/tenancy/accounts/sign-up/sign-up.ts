@@ -22,6 +22,7 @@ import {
   type SessionCookie,
 } from '../sessions/sessions.ts'
 import type { SessionTokens } from '../sessions/token.ts'
+import { refuseBeforeSetup } from '../setup/is-open.ts'
 import { findUserId, insertUser } from '../users/users.ts'
 import { findAddressFault } from './address-fault.ts'
 
@@ -71,12 +72,13 @@ const TAKEN = 'An account with this email address exists already.'
 const DISABLED = 'Sign-ups are disabled on this server.'
 
 /**
- * @throws AppError VALIDATION_ERROR (password), RATE_LIMIT_EXCEEDED, EXTERNAL_SERVICE_ERROR when the
- *   server cannot send mail, when DNS gives no answer, or when too many passwords wait
+ * @throws AppError VALIDATION_ERROR (password), RATE_LIMIT_EXCEEDED, CONFLICT before the server is set up,
+ *   EXTERNAL_SERVICE_ERROR when the server cannot send mail, when DNS gives no answer, or when too many passwords wait
  */
 export async function signUp(deps: SignUpDeps, account: NewAccount): Promise<SignUpResult> {
   checkPassword(account.password)
   if (deps.config.accounts.disableSignups) return { refusal: DISABLED }
+  await refuseBeforeSetup(deps, deps.store.read)
   const { created, refused } = deps.limits
   const attempt = created.enter(account.network)
   const result = await tryToSignUp(deps, account).catch((error) => {

@@ -167,6 +167,20 @@ describe('an invitation', () => {
     assert.deepEqual(await listInvitations(core, projectId), [])
   })
 
+  it('S39: makes no account before the server has its first user', async (t) => {
+    const { core, tokenOf, project } = await open(t)
+    const token = await tokenOf()
+    const mark = (isSandbox: boolean) =>
+      core.store.write((tx) =>
+        tx.update(users).set({ isSandbox }).where(eq(users.id, project.ownerId)),
+      )
+    await mark(true)
+    await assert.rejects(accept(core, token), { code: 'CONFLICT', message: /not set up yet/ })
+    assert.equal(await userOf(core), undefined)
+    await mark(false)
+    assert.equal((await accept(core, token)).address, ADDRESS)
+  })
+
   for (const isMailed of [true, false]) {
     it(`${isMailed ? 'by mail verifies' : 'by hand does not verify'} the address`, async (t) => {
       const { core, tokenOf } = await open(t)
