@@ -166,6 +166,15 @@ describe('POST /setup', () => {
     assert.equal((await signUp()).body.success, true)
   })
 
+  it('S39: deletes a file of a dead link that a command had to leave', async () => {
+    const file = path.join(service.core.config.dataDir, 'setup-link')
+    assert.equal((await post(newInput({ token: 'wrong' }))).status, 404)
+    assert.equal(existsSync(file), true, 'the set-up is open')
+    await addUser(service.core)
+    assert.equal((await post(newInput())).status, 404)
+    assert.equal(existsSync(file), false)
+  })
+
   it('S17, S39: refuses pages of other sites, and what is no JSON', async () => {
     const before = await counts()
     for (const headers of FOREIGN_SITE) {

@@ -58,19 +58,11 @@ export async function renewSetupLink(deps: LinkDeps): Promise<SetupLink> {
   })
 }
 
-/** Deletes what is left of a link once a user may log in. */
-export async function closeSetup(deps: FileDeps & Pick<Base, 'store'>): Promise<void> {
-  const { store } = deps
-  const [left] = await store.read.select().from(setupLinks).limit(1)
-  if (left !== undefined) await store.write((tx) => deleteLink(tx))
-  await deleteLinkFile(deps)
-}
-
 export async function deleteLink(tx: Tx): Promise<void> {
   await tx.delete(setupLinks)
 }
 
-/** Deletes the file of the link, or the symbolic link in its place. */
+/** Deletes the file of the link, or the symbolic link in its place. A failure is logged, and not thrown. */
 export async function deleteLinkFile({ config, log }: FileDeps): Promise<void> {
   await rm(fileOf(config), { force: true }).catch((error: unknown) => {
     log.warn({ reason: describeError(error) }, 'the file of the set-up link was not deleted')
@@ -86,6 +78,14 @@ export async function isSetupToken(
   const given = Buffer.from(digestLinkToken(token))
   const isSame = timingSafeEqual(given, Buffer.from(link?.digest ?? digestLinkToken('')))
   return isSame && link !== undefined && link.expiresAt > at
+}
+
+/** Deletes what is left of a link. */
+async function closeSetup(deps: LinkDeps): Promise<void> {
+  const { store } = deps
+  const [left] = await store.read.select().from(setupLinks).limit(1)
+  if (left !== undefined) await store.write((tx) => deleteLink(tx))
+  await deleteLinkFile(deps)
 }
 
 /** Returns false if a user may log in meanwhile. */

@@ -73,7 +73,10 @@ export async function setUp(deps: SetupDeps, given: FirstUser): Promise<SetUp> {
   const projectName =
     given.projectName === undefined ? undefined : readProjectName(given.projectName, 'projectName')
   deps.enter(given.network).counted()
-  await requireOpen(deps, store.read, given.token)
+  await requireOpen(deps, store.read, given.token).catch(async (refusal) => {
+    await deleteDeadFile(deps)
+    throw refusal
+  })
   const hash = () => hashPassword(password, signal)
   const passwordHash = await deps.loginQueue.run(hash, { wideNetwork, isKnown: false, signal })
   const presented = await readPresented(deps, given.presented)
@@ -108,6 +111,11 @@ async function requireOpen(
     suggestion:
       'A link works once, for 24 hours, and until the next start. On the server, "pillarbox setup-link" makes a new one while nobody can log in.',
   })
+}
+
+/** A command of another user of the system may have ended the set-up without the right to delete the file. */
+async function deleteDeadFile(deps: SetupDeps): Promise<void> {
+  if (!(await isSetupOpen(deps, deps.store.read))) await deleteLinkFile(deps)
 }
 
 async function insertFirst(

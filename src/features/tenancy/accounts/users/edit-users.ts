@@ -25,7 +25,7 @@ import { hashPassword } from '../passwords/passwords.ts'
 import { hasSecondFactor } from '../second-factor/codes.ts'
 import { clearTotp } from '../second-factor/second-factor.ts'
 import { endAccess, issueCookie, type SessionCookie } from '../sessions/sessions.ts'
-import { closeSetup } from '../setup/link.ts'
+import { deleteLink, deleteLinkFile } from '../setup/link.ts'
 import { boundProjectOf, isProven, loadProvenUserId, markProven, markUnproven } from './proof.ts'
 import {
   type CreatedUser,
@@ -208,9 +208,10 @@ export async function setPassword(
     if (user.method !== 'PASSWORD') throw hasNoPassword(user.method)
     await tx.update(users).set(change).where(eq(users.id, user.id))
     await endAccess(tx, { userId: user.id, at })
+    await deleteLink(tx)
     return user.id
   })
-  await closeSetup(deps)
+  await deleteLinkFile(deps)
   return { id, email: address, ...made }
 }
 

@@ -8,7 +8,7 @@ import { type User, users } from '../../../../store/schema/accounts.ts'
 import type { Tx } from '../../../../store/write/transaction.ts'
 import type { Base } from '../../../ground/base.ts'
 import { checkPassword, hashPassword, makePassword } from '../passwords/passwords.ts'
-import { closeSetup } from '../setup/link.ts'
+import { deleteLink, deleteLinkFile } from '../setup/link.ts'
 
 export type UserInput = {
   address: string
@@ -30,7 +30,8 @@ type NewUser = Pick<User, 'address' | 'passwordHash' | 'isSandbox'> &
 type UserDeps = Pick<Base, 'store' | 'config' | 'log'> & { now: Now }
 
 /**
- * Creates a user. The server needs no set-up in a browser any more (`setup/link.ts`).
+ * Creates a user. The server needs no set-up in a browser any more: the link (`setup/link.ts`) ends in the same
+ * transaction.
  * @throws AppError VALIDATION_ERROR (email, password), CONFLICT when the address is taken
  */
 export async function createUser(deps: UserDeps, input: UserInput): Promise<CreatedUser> {
@@ -41,8 +42,11 @@ export async function createUser(deps: UserDeps, input: UserInput): Promise<Crea
   // A user who is created by a command has a proven address: whoever can run commands vouches for
   // it.
   const user = { address, passwordHash, isSandbox: false, isOperator, isProven: true, at }
-  const id = await deps.store.write((tx) => insertUser(tx, user))
-  await closeSetup(deps)
+  const id = await deps.store.write(async (tx) => {
+    await deleteLink(tx)
+    return insertUser(tx, user)
+  })
+  await deleteLinkFile(deps)
   return { id, email: address, ...made }
 }
 

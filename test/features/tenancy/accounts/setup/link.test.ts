@@ -21,7 +21,7 @@ import {
 } from '../../../../../src/features/tenancy/accounts/setup/link.ts'
 import { setPassword } from '../../../../../src/features/tenancy/accounts/users/edit-users.ts'
 import { createUser } from '../../../../../src/features/tenancy/accounts/users/users.ts'
-import { setupLinks } from '../../../../../src/store/schema/accounts.ts'
+import { setupLinks, users } from '../../../../../src/store/schema/accounts.ts'
 import { openTestCore, type TestCore, type TestCoreOptions } from '../../../../core.ts'
 import { addUser } from '../../../../session.ts'
 
@@ -115,6 +115,26 @@ test('S39: a user that a command makes ends the link', async (t) => {
   await createUser(core, { address: 'ada@example.test', password: 'correct horse' })
   assert.equal(existsSync(file), false)
   assert.equal(await isValid(core, made?.link), false)
+})
+
+test('S39: a command ends the link in the transaction that makes the user, and cannot fail after it', async (t) => {
+  const { core } = await open(t)
+  const acts = [
+    (deps: TestCore) =>
+      createUser(deps, { address: 'ada@example.test', password: 'correct horse' }),
+    (deps: TestCore) => setPassword(deps, { address: 'ada@example.test', password: 'new horse' }),
+  ]
+  for (const act of acts) {
+    await core.store.write((tx) => tx.update(users).set({ isSandbox: true }))
+    assert.notEqual(await makeSetupLink(core), null)
+    let writes = 0
+    const write: TestCore['store']['write'] = (work, options) => {
+      writes += 1
+      return writes === 1 ? core.store.write(work, options) : Promise.reject(new Error('no disk'))
+    }
+    await act({ ...core, store: { ...core.store, write } })
+    assert.equal(await core.store.read.$count(setupLinks), 0)
+  }
 })
 
 test('S39: a symbolic link in the place of the file is replaced, and so deleted', async (t) => {
