@@ -11,13 +11,13 @@ import { people } from '../features/people/area.ts'
 import { tenancy } from '../features/tenancy/area.ts'
 import type { Follower } from '../work/follower.ts'
 import type { CronEntry } from '../work/jobs/cron.ts'
-import type { JobHandler, PartialResult, RunningJob } from '../work/jobs/run.ts'
+import type { CancelledEnd, JobHandler, RunningJob } from '../work/jobs/run.ts'
 import { deleteExpired, type Retention } from '../work/retention.ts'
 import type { Core } from './core.ts'
 
 type Schedule = {
   handlers: Record<string, JobHandler>
-  partialResults: Record<string, PartialResult>
+  cancelledEnds: Record<string, CancelledEnd>
   cron: CronEntry[]
   limits: Record<string, number>
 }
@@ -58,9 +58,7 @@ export function createSchedule(core: Core): Schedule {
     handlers: Object.fromEntries(
       JOBS.map(({ name, run }) => [name, (job: RunningJob) => run(core, job)]),
     ),
-    partialResults: Object.fromEntries(
-      [...DUTIES.shownJobs].map(([name, { partialResult }]) => [name, partialResult]),
-    ),
+    cancelledEnds: Object.fromEntries(DUTIES.shownJobs),
     cron: scheduled.map(({ name, schedule }) => ({ name, schedule, kind: name })),
     limits: Object.fromEntries(
       JOBS.flatMap(({ name, atOnce }) => (atOnce === undefined ? [] : [[name, atOnce]])),

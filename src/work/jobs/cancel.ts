@@ -6,9 +6,9 @@ import { and, eq } from '../../store/drizzle.ts'
 import { type Job, jobProgress, jobs } from '../../store/schema/jobs.ts'
 import type { Tx } from '../../store/write/transaction.ts'
 import { deleteSurplusJobs } from './job-row.ts'
-import type { PartialResult } from './run.ts'
+import type { CancelledEnd } from './run.ts'
 
-type Cancellation = { partialResult: PartialResult; now: number }
+type Cancellation = { end: CancelledEnd; now: number }
 
 /**
  * `cancelled`: the job waited, and has ended. `stopping`: it runs; `Jobs.cancel` stops it once the
@@ -17,7 +17,7 @@ type Cancellation = { partialResult: PartialResult; now: number }
 export async function cancelJob(
   tx: Tx,
   job: Pick<Job, 'id' | 'projectId' | 'kind' | 'payload' | 'state' | 'cancelledAt'>,
-  { partialResult, now }: Cancellation,
+  { end, now }: Cancellation,
 ): Promise<'cancelled' | 'stopping' | 'ended'> {
   const { id, state, payload } = job
   if (state === 'active') {
@@ -27,13 +27,14 @@ export async function cancelJob(
   }
   if (state !== 'waiting') return 'ended'
   const saved = await tx.select().from(jobProgress).where(eq(jobProgress.jobId, id)).get()
-  const result = partialResult(saved?.state, payload)
+  const result = end.partialResult(saved?.state, payload)
   const times = { cancelledAt: now, completedAt: now, updatedAt: now }
   await tx
     .update(jobs)
     .set({ state: 'cancelled', result, error: null, ...times })
     .where(and(eq(jobs.id, id), eq(jobs.state, 'waiting')))
   await tx.delete(jobProgress).where(eq(jobProgress.jobId, id))
+  await end.discard?.(tx, payload)
   await deleteSurplusJobs(tx, job, ['cancelled'])
   return 'cancelled'
 }

@@ -33,7 +33,7 @@ import {
   putBackJob,
   putBackLostJobs,
 } from './job-row.ts'
-import { type JobHandler, type PartialResult, runJob } from './run.ts'
+import { type CancelledEnd, type JobHandler, runJob } from './run.ts'
 
 type Jobs = {
   /**
@@ -55,8 +55,8 @@ export type JobsOptions = {
   counters?: Pick<Counters, 'add'> | undefined
   now: Now
   handlers: Record<string, JobHandler>
-  /** The results of cancelled jobs, by kind; null if absent. */
-  partialResults?: Readonly<Record<string, PartialResult>>
+  /** How cancelled jobs end, by kind; the result is null if absent. */
+  cancelledEnds?: Readonly<Record<string, CancelledEnd>>
   cron?: readonly CronEntry[]
   /** How many jobs run at a time, without the kinds that have their own limit; 4 if absent. */
   concurrency?: number
@@ -104,7 +104,7 @@ export function startJobs(options: JobsOptions): Jobs {
     counters: options.counters,
     concurrency,
     limits,
-    partialResults: options.partialResults ?? {},
+    cancelledEnds: options.cancelledEnds ?? {},
     leaseMs: options.leaseMs ?? DEFAULT_LEASE_MS,
     groups: toGroups(kinds, { concurrency, limits }),
     running: new Map(),

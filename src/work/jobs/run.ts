@@ -5,6 +5,7 @@ import { type Log, withLogFields } from '../../base/log.ts'
 import { eq } from '../../store/drizzle.ts'
 import { jobProgress } from '../../store/schema/jobs.ts'
 import type { Store } from '../../store/store.ts'
+import type { Tx } from '../../store/write/transaction.ts'
 import { runFor } from '../../turns/owner.ts'
 import { isCancelled } from './cancelled.ts'
 import {
@@ -42,6 +43,13 @@ export type JobHandler = (job: RunningJob) => Promise<unknown>
  */
 export type PartialResult = (state: unknown, payload: unknown) => unknown
 
+/** What the end of a cancelled job of a kind needs. */
+export type CancelledEnd = {
+  partialResult: PartialResult
+  /** Deletes what was stored for the job to read, in the transaction in which it ends. */
+  discard?: (tx: Tx, payload: unknown) => Promise<void>
+}
+
 const INTERNAL = 'The server failed to do this work. Its log has the details.'
 
 type Deps = {
@@ -50,7 +58,7 @@ type Deps = {
   counters?: Pick<Counters, 'add'> | undefined
   now: Now
   handlers: Record<string, JobHandler>
-  partialResults: Readonly<Record<string, PartialResult>>
+  cancelledEnds: Readonly<Record<string, CancelledEnd>>
 }
 
 type RunEnd = { result: unknown } | { error: string; isFinal: boolean }
@@ -153,14 +161,15 @@ async function record({ store, now }: Deps, job: ClaimedJob, end: RunEnd): Promi
 }
 
 async function recordCancelled(
-  { store, now, partialResults }: Deps,
+  { store, now, cancelledEnds }: Deps,
   job: ClaimedJob,
 ): Promise<void> {
   const { id, kind, payload } = job
   await store.write(async (tx) => {
     const saved = await tx.select().from(jobProgress).where(eq(jobProgress.jobId, id)).get()
-    const result = partialResults[kind]?.(saved?.state, payload) ?? null
-    await endCancelledJob(tx, job, { result, now: now() })
+    const end = cancelledEnds[kind]
+    const result = end?.partialResult(saved?.state, payload) ?? null
+    if (await endCancelledJob(tx, job, { result, now: now() })) await end?.discard?.(tx, payload)
     await deleteSurplusJobs(tx, job, ['cancelled'])
   })
 }

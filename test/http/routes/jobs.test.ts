@@ -6,7 +6,7 @@ import { DAY_MS } from '../../../src/base/clock.ts'
 import { enqueueForProject } from '../../../src/features/ground/enqueue-for-project.ts'
 import { eq } from '../../../src/store/drizzle.ts'
 import { newId } from '../../../src/store/ids.ts'
-import { jobs } from '../../../src/store/schema/jobs.ts'
+import { importChunks, jobs } from '../../../src/store/schema/jobs.ts'
 import { enqueueJob } from '../../../src/work/jobs/enqueue.ts'
 import { addWorkflow } from '../../features/outreach/workflows/add-workflow.ts'
 import { addMember, addUser, logIn } from '../../session.ts'
@@ -209,6 +209,16 @@ describe('DELETE /jobs/:id', () => {
       assert.equal(shown.body.state, 'cancelled', id)
       assert.notEqual(shown.body.result, null, id)
     }
+  })
+
+  it('deletes the file of an import that waits', async () => {
+    const { read } = service.core.store
+    const before = await read.$count(importChunks)
+    await upload('/contacts/import', 'people.csv')
+    await upload('/suppressions/import', 'left.csv')
+    assert.equal(await read.$count(importChunks), before + 2)
+    for (const id of await listIds()) await call('delete', `/jobs/${id}`)
+    assert.equal(await read.$count(importChunks), before)
   })
 
   it('asks a running job to stop', async () => {

@@ -14,14 +14,14 @@ import { claimJob } from './running.ts'
 type Done = { steps: number }
 
 const partialResult = (state: unknown) => ({ steps: (state as Done | undefined)?.steps ?? 0 })
-const partialResults = { long: partialResult }
+const cancelledEnds = { long: { partialResult } }
 
 const setUp = (t: TestContext) => openJobs(t, 'long')
 
 /** Asks for the end of a job, without telling the loop. */
 async function cancel({ store, now, find }: TestJobs, id: string) {
   const job = await find(id)
-  return store.write((tx) => cancelJob(tx, job, { partialResult, now: now() }))
+  return store.write((tx) => cancelJob(tx, job, { end: { partialResult }, now: now() }))
 }
 
 /** A handler of steps, each of which the test lets end. */
@@ -79,7 +79,7 @@ test('a running job stops after its step, which counts', async (t) => {
   const { run, add, reaches } = opened
   const id = await add()
   const steps = openSteps(opened)
-  const loop = run({ handlers: { long: steps.handler }, partialResults, limits: { long: 1 } })
+  const loop = run({ handlers: { long: steps.handler }, cancelledEnds, limits: { long: 1 } })
   await steps.begun()
   assert.equal(await cancel(opened, id), 'stopping')
   loop.cancel(id)
@@ -97,10 +97,31 @@ test('a running job learns with the renewal of its lease that it is cancelled', 
   const { run, add, reaches } = opened
   const id = await add()
   const handler = untilAborted
-  run({ handlers: { long: handler }, partialResults, limits: { long: 1 }, leaseMs: 30 })
+  run({ handlers: { long: handler }, cancelledEnds, limits: { long: 1 }, leaseMs: 30 })
   await reaches(id, 'active')
   await cancel(opened, id)
   assert.deepEqual((await reaches(id, 'cancelled')).result, { steps: 0 })
+})
+
+test('what was stored for a job goes when it ends as cancelled, and not before', async (t) => {
+  const opened = await setUp(t)
+  const { run, add, reaches, find, now, store } = opened
+  const discarded: unknown[] = []
+  const discard = async (_tx: unknown, payload: unknown) => void discarded.push(payload)
+  const end = { partialResult, discard }
+  const waiting = await add({ payload: { file: 1 } })
+  const job = await find(waiting)
+  await store.write((tx) => cancelJob(tx, job, { end, now: now() }))
+  assert.deepEqual(discarded.splice(0), [{ file: 1 }])
+  const running = await add({ payload: { file: 2 } })
+  const options = { handlers: { long: untilAborted }, limits: { long: 1 } }
+  const loop = run({ ...options, cancelledEnds: { long: end } })
+  const active = await reaches(running, 'active')
+  await store.write((tx) => cancelJob(tx, active, { end, now: now() }))
+  assert.deepEqual(discarded, [])
+  loop.cancel(running)
+  await reaches(running, 'cancelled')
+  assert.deepEqual(discarded, [{ file: 2 }])
 })
 
 test('a job that is done when it is cancelled is completed', async (t) => {
@@ -108,7 +129,7 @@ test('a job that is done when it is cancelled is completed', async (t) => {
   const { run, add, reaches } = opened
   const id = await add()
   const { promise, resolve } = Promise.withResolvers<string>()
-  const loop = run({ handlers: { long: () => promise }, partialResults, limits: { long: 1 } })
+  const loop = run({ handlers: { long: () => promise }, cancelledEnds, limits: { long: 1 } })
   await reaches(id, 'active')
   await cancel(opened, id)
   loop.cancel(id)
@@ -128,7 +149,7 @@ test('a job whose process ends before its step is done ends in the next one with
   const handler = async () => {
     runs += 1
   }
-  run({ handlers: { long: handler }, partialResults, limits: { long: 1 } })
+  run({ handlers: { long: handler }, cancelledEnds, limits: { long: 1 } })
   assert.deepEqual((await reaches(id, 'cancelled')).result, { steps: 2 })
   assert.equal(runs, 0)
 })
@@ -138,12 +159,12 @@ test('a stop of the program leaves the end of a cancelled job to the next proces
   const { run, add, find, reaches } = opened
   const id = await add()
   const handler = untilAborted
-  const loop = run({ handlers: { long: handler }, partialResults, limits: { long: 1 } })
+  const loop = run({ handlers: { long: handler }, cancelledEnds, limits: { long: 1 } })
   await reaches(id, 'active')
   await cancel(opened, id)
   await loop.stop(0)
   assert.equal((await find(id)).state, 'waiting')
-  run({ handlers: { long: handler }, partialResults, limits: { long: 1 } })
+  run({ handlers: { long: handler }, cancelledEnds, limits: { long: 1 } })
   await reaches(id, 'cancelled')
 })
 

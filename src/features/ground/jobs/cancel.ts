@@ -29,10 +29,9 @@ export async function cancelShownJob(
     const job = await tx.select().from(jobs).where(isAsked).get()
     const shown = job && duties.shownJobs.get(job.kind)
     if (job === undefined || shown === undefined) throw noSuchJob(id)
-    const { partialResult } = shown
-    const end = await cancelJob(tx, job, { partialResult, now: now() })
-    if (end === 'ended') throw hasEnded(job.state)
-    if (end === 'stopping') tx.afterCommit(() => jobCancels.notify(id))
+    const change = await cancelJob(tx, job, { end: shown, now: now() })
+    if (change === 'ended') throw hasEnded(job.state)
+    if (change === 'stopping') tx.afterCommit(() => jobCancels.notify(id))
   })
   const [record] = await readShownJobs(deps, projectId, [id])
   if (record === undefined) throw noSuchJob(id)

@@ -15,6 +15,7 @@ import { type Header, pickCell } from '../../people/import-export/csv/header.ts'
 import type { CsvRecord } from '../../people/import-export/csv/parser.ts'
 import { readRowAddress } from '../../people/import-export/csv/row-address.ts'
 import { toImportResult } from '../../people/import-export/import-contacts.ts'
+import { discardImportFile } from '../../people/import-export/import-file.ts'
 import { type RowHandler, runImport, tallyOf } from '../../people/import-export/run.ts'
 import type { Tally } from '../../people/import-export/tally.ts'
 import { suppressAddresses } from './suppressions.ts'
@@ -61,6 +62,7 @@ export const SHOWN_SUPPRESSION_IMPORT: ShownJob = {
   labelOf: ({ filename }) => `Import suppressions from ${filename}`,
   pathOf: (id) => `/suppressions/import/${id}`,
   partialResult: (state) => toSuppressionResult(tallyOf(state)),
+  discard: discardImportFile,
 }
 
 function toSuppressionResult(tally: Tally): SuppressionImportResult {

@@ -26,7 +26,7 @@ import { readJsonData } from './csv/json-data.ts'
 import type { CsvRecord } from './csv/parser.ts'
 import { readRowAddress } from './csv/row-address.ts'
 import { readState } from './csv/row-state.ts'
-import type { ImportPayload } from './import-file.ts'
+import { discardImportFile, type ImportPayload } from './import-file.ts'
 import { isWithheld } from './last-unsubscriptions.ts'
 import { type RowHandler, type RowResult, runImport, tallyOf } from './run.ts'
 import type { Tally } from './tally.ts'
@@ -58,6 +58,7 @@ export const SHOWN_CONTACT_IMPORT: ShownJob = {
   labelOf: ({ filename }) => `Import contacts from ${filename}`,
   pathOf: (id) => `/contacts/import/${id}`,
   partialResult: (state, payload) => toContactResult(tallyOf(state), payload as ImportPayload),
+  discard: discardImportFile,
 }
 
 function toContactResult(tally: Tally, { resubscribe }: ImportPayload): ContactImportResult {

@@ -140,6 +140,11 @@ export async function deleteImportFile(tx: Tx, uploadId: string): Promise<void> 
   await tx.execute(deleteChunks, { uploadId })
 }
 
+/** Deletes the file of a job that was cancelled. `payload`: that of the job. */
+export async function discardImportFile(tx: Tx, payload: unknown): Promise<void> {
+  await deleteImportFile(tx, (payload as ImportPayload).uploadId)
+}
+
 /** Deletes the files of interrupted uploads and of failed jobs. */
 export async function deleteExpiredImportFiles({
   store,
