@@ -17,3 +17,8 @@ export function normalize(text: string, form: 'NFC' | 'NFKC' | 'NFKD' = 'NFC'): 
   }
   return normalized
 }
+
+/** The form in which texts are compared without case: composed, in lower case. */
+export function comparable(text: string): string {
+  return normalize(normalize(text).toLowerCase())
+}

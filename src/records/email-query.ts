@@ -7,40 +7,41 @@ import { MAX_SEARCH_LENGTH } from './limits.ts'
 import { instantParameter, pageParameters } from './page.ts'
 import { EMAIL_STATUSES, QUEUE_STATES, SOURCE_TYPES, WAITING_STATES } from './words.ts'
 
-const status = z.enum(EMAIL_STATUSES)
-const state = z.enum(QUEUE_STATES)
 const source = z.enum(SOURCE_TYPES)
 
-const statuses = z
-  .string()
-  .transform((text, context): z.infer<typeof status>[] => {
-    const names = text.split(',').map((name) => name.trim())
-    const known = z.array(status).min(1).safeParse(names)
-    if (known.success) return known.data
-    const message = `Expected a list of ${EMAIL_STATUSES.join(', ')}`
-    context.addIssue({ code: 'invalid_value', values: [...EMAIL_STATUSES], message, input: text })
-    return z.NEVER
-  })
-  .meta({ type: 'string', description: `One or more of ${EMAIL_STATUSES.join(', ')}, with commas` })
+type ListParameter<Word extends string> = {
+  words: readonly Word[]
+  /** What further names stand for. */
+  groups?: Readonly<Record<string, readonly Word[]>>
+}
 
-const states = z
-  .string()
-  .transform((text, context): z.infer<typeof state>[] => {
-    const names = text.split(',').map((name) => name.trim())
-    const spread = names.flatMap((name) => (name === 'waiting' ? [...WAITING_STATES] : [name]))
-    const known = z.array(state).min(1).safeParse(spread)
-    if (known.success) return [...new Set(known.data)]
-    const values = ['waiting', ...QUEUE_STATES]
-    const message = `Expected a list of ${values.join(', ')}`
-    context.addIssue({ code: 'invalid_value', values, message, input: text })
-    return z.NEVER
-  })
-  .meta({
-    type: 'string',
-    description:
-      `One or more of ${QUEUE_STATES.join(', ')}, with commas; ` +
-      `waiting stands for ${WAITING_STATES.join(', ')}`,
-  })
+/** A list of words with commas between them. */
+function listParameter<const Word extends string>({ words, groups = {} }: ListParameter<Word>) {
+  const known = new Map<string, readonly Word[]>([
+    ...Object.entries(groups),
+    ...words.map((word): [string, readonly Word[]] => [word, [word]]),
+  ])
+  const spread = Object.entries(groups).map(
+    ([name, members]) => `; ${name} stands for ${members.join(', ')}`,
+  )
+  return z
+    .string()
+    .transform((text, context): Word[] => {
+      const found = text.split(',').map((name) => known.get(name.trim()))
+      if (!found.includes(undefined)) return [...new Set(found.flatMap((some) => some ?? []))]
+      const values = [...known.keys()]
+      const message = `Expected a list of ${values.join(', ')}`
+      context.addIssue({ code: 'invalid_value', values, message, input: text })
+      return z.NEVER
+    })
+    .meta({
+      type: 'string',
+      description: `One or more of ${words.join(', ')}, with commas${spread.join('')}`,
+    })
+}
+
+const statuses = listParameter({ words: EMAIL_STATUSES })
+const states = listParameter({ words: QUEUE_STATES, groups: { waiting: WAITING_STATES } })
 
 const domain = z
   .string()

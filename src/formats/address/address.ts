@@ -10,7 +10,7 @@
  */
 
 import { domainToASCII, domainToUnicode } from 'node:url'
-import { normalize } from '../../base/nfc.ts'
+import { comparable, normalize } from '../../base/nfc.ts'
 import { MAX_PATH_OCTETS } from '../limits.ts'
 import { isOneFieldLine } from '../one-line.ts'
 
@@ -87,7 +87,7 @@ function buildAsciiAddress(address: string): ParsedAddress | undefined {
 /** Trims, normalises (NFC) and lower-cases; undefined if there are control characters anywhere. */
 function canonicalText(text: string): string | undefined {
   if (!isOneFieldLine(text) || !text.isWellFormed()) return undefined
-  return normalize(normalize(text.trim()).toLowerCase())
+  return comparable(text.trim())
 }
 
 /**

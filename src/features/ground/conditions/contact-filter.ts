@@ -3,7 +3,7 @@
  * filter on events is a seek in the index of a contact's events by name.
  */
 import { DAY_MS, parseInstant } from '../../../base/clock.ts'
-import { normalize } from '../../../base/nfc.ts'
+import { comparable } from '../../../base/nfc.ts'
 import { parseShownAddress } from '../../../formats/address/named-mailbox.ts'
 import type { OperatorOf } from '../../../records/operators.ts'
 import { contains, jsonValue, listOf } from '../../../store/dialect.ts'
@@ -45,7 +45,7 @@ export function compileAddressFilter(operator: OperatorOf<'email'>, value: unkno
     return sql`${contacts.address} not in ${listOf(normalizeAddresses(value))}`
   }
   const given = String(value)
-  const text = normalizeAddressPart(given)
+  const text = comparable(given)
   switch (operator) {
     case 'equals':
       return sql`${contacts.address} = ${normalizeAddress(given)}`
@@ -89,7 +89,7 @@ export function compileInstantFilter({ column, operator, value, since }: Instant
  * and NFC.
  */
 export function normalizeAddress(text: string): string {
-  return parseShownAddress(text)?.address ?? normalizeAddressPart(text).trim()
+  return parseShownAddress(text)?.address ?? comparable(text).trim()
 }
 
 /** `values`: a list of texts. */
@@ -123,11 +123,6 @@ export function compileEventFilter({ name, operator, since, campaignId }: EventF
 function isOnDay(at: (typeof contacts)['createdAt' | 'updatedAt'], instant: number): SQL {
   const from = startOfUtcDay(instant)
   return sql`(${at} >= ${from} and ${at} < ${from + DAY_MS})`
-}
-
-/** Changes text to lower case and NFC, like stored addresses. */
-function normalizeAddressPart(text: string): string {
-  return normalize(normalize(text).toLowerCase())
 }
 
 function ofCampaign(id: string | undefined): SQL {

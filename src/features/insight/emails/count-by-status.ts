@@ -12,7 +12,7 @@ import { chooseEmailPath, type EmailFilter, type EmailPath } from './email-path.
 import { type AskedSource, withSource } from './email-source.ts'
 import { isNamed } from './list-emails.ts'
 import { findNamedEmails } from './named-emails.ts'
-import { countStatuses, findStretchEnd, type PathPosition } from './path-rows.ts'
+import { countBranch, countStatuses, findStretchEnd, type PathPosition } from './path-rows.ts'
 
 type Deps = Pick<Base, 'store' | 'config'>
 
@@ -43,7 +43,7 @@ export async function countEmailsByStatus(
   let left = limits.most
   for (const each of paths) {
     for (const branch of each.branches) {
-      const rest = await countBranch(deps, each, { ...limits, branch, left, found })
+      const rest = await countStatusesOf(deps, each, { ...limits, branch, left, found })
       if (rest === undefined) return TOO_MANY
       left = rest
     }
@@ -67,23 +67,24 @@ type Branch = {
 }
 
 /** Returns how many rows may be looked at after this branch; undefined if it has more than `left`. */
-async function countBranch(
-  { store }: Deps,
+async function countStatusesOf(
+  deps: Deps,
   path: EmailPath,
   { branch, stretch, left, found }: Branch,
 ): Promise<number | undefined> {
-  let after: PathPosition | undefined
-  const [surplus] = await store.scan.all<PathPosition>(
-    findStretchEnd(path, { branch, after, stretch: left + 1 }),
+  const { scan } = deps.store
+  const [surplus] = await scan.all<PathPosition>(
+    findStretchEnd(path, { branch, after: undefined, stretch: left + 1 }),
   )
   if (surplus !== undefined) return undefined
-  for (let rest = left; ; rest -= stretch) {
-    const range = { branch, after, stretch }
-    found.push(...(await store.scan.all<StatusCount>(countStatuses(path, range))))
-    const [end] = await store.scan.all<PathPosition>(findStretchEnd(path, range))
-    if (end === undefined) return Math.max(0, rest - stretch)
-    after = end
-  }
+  const { total: read } = await countBranch(deps, path, {
+    ...{ branch, stretch },
+    read: async (range) => {
+      found.push(...(await scan.all<StatusCount>(countStatuses(path, range))))
+      return stretch
+    },
+  })
+  return Math.max(0, left - read)
 }
 
 function countNamed({ store }: Deps, projectId: string, ids: readonly string[]) {

@@ -1,5 +1,5 @@
 /** Chooses the index along which a list of emails is read, by the rules in `list-emails.ts`. */
-import { normalize } from '../../../base/nfc.ts'
+import { comparable } from '../../../base/nfc.ts'
 import { indexedBy, listOf, type NamedIndex, rowNumber, unindexed } from '../../../store/dialect.ts'
 import { and, type SQL, sql } from '../../../store/drizzle.ts'
 import type { EmailStatus, QueueState, SourceType } from '../../../store/schema/words.ts'
@@ -86,7 +86,7 @@ export async function chooseEmailPath(
     waiting: await findWaitingOf(deps, given),
   }
   const { projectId, contactId, search = '' } = filter
-  const prefix = normalize(search.trim()).toLowerCase()
+  const prefix = comparable(search.trim())
   const isOfContacts = prefix !== '' && contactId === undefined
   const found = isOfContacts ? await findContacts(deps, { projectId, prefix }, begun) : undefined
   const contactIds = found?.ids ?? []

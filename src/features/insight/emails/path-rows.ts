@@ -48,7 +48,14 @@ export async function countEmails(deps: Deps, filter: EmailFilter): Promise<RowC
   const paths = path.rest === undefined ? [path] : [path, path.rest.path]
   const counts: RowCount[] = []
   for (const each of paths) {
-    for (const branch of each.branches) counts.push(await countBranch(deps, each, branch))
+    for (const branch of each.branches) {
+      const read = async (range: BranchStretch) => {
+        const [row] = await deps.store.scan.all<{ count: number }>(countStretch(each, range))
+        return row?.count ?? 0
+      }
+      const { stretch } = deps.listTotals
+      counts.push(await countBranch(deps, each, { branch, stretch, read }))
+    }
   }
   return addRowCounts(deps, counts)
 }
@@ -64,24 +71,32 @@ function isAfter(key: PathKey, { at, number, contactId }: PathPosition): SQL {
   return sql` and created_at <= ${at} and (created_at, ${row}) < (${at}, ${number})`
 }
 
-function countBranch(
-  { store, listTotals: { stretch } }: Deps,
+type BranchStretch = BranchRange & { stretch: number }
+
+type BranchCount = {
+  branch: SQL
+  stretch: number
+  /** Counts the rows of a stretch; undefined ends the count. */
+  read(range: BranchStretch): Promise<number | undefined>
+}
+
+/** Counts a branch one stretch at a time, and adds up what `read` returns. */
+export function countBranch(
+  { store }: Pick<Base, 'store'>,
   path: EmailPath,
-  branch: SQL,
+  { branch, stretch, read }: BranchCount,
 ): Promise<RowCount> {
   return countStretches<PathPosition>(async (after) => {
-    const [row] = await store.scan.all<{ count: number }>(
-      countStretch(path, { branch, after, stretch }),
-    )
-    const [end] = await store.scan.all<PathPosition>(
-      findStretchEnd(path, { branch, after, stretch }),
-    )
-    return { count: row?.count ?? 0, end }
+    const range = { branch, after, stretch }
+    const count = await read(range)
+    if (count === undefined) return { count: 0, end: undefined }
+    const [end] = await store.scan.all<PathPosition>(findStretchEnd(path, range))
+    return { count, end }
   })
 }
 
 /** Counts the matching rows of a stretch by status. */
-export function countStatuses(path: EmailPath, branch: BranchRange & { stretch: number }): SQL {
+export function countStatuses(path: EmailPath, branch: BranchStretch): SQL {
   const rows = sql`select id, ${FILTERED} ${rowsOf(path, branch)}
     order by ${ORDERS[path.key]} limit ${branch.stretch}`
   const matching = path.ownFilter === undefined ? sql`` : sql` where ${path.ownFilter}`
@@ -89,13 +104,13 @@ export function countStatuses(path: EmailPath, branch: BranchRange & { stretch: 
 }
 
 /** Selects the last row of a stretch; none if no row follows. */
-export function findStretchEnd(path: EmailPath, branch: BranchRange & { stretch: number }): SQL {
+export function findStretchEnd(path: EmailPath, branch: BranchStretch): SQL {
   return sql`select ${KEYS} ${rowsOf(path, branch)}
     order by ${ORDERS[path.key]} limit 1 offset ${branch.stretch - 1}`
 }
 
 /** Counts the matching rows of a stretch. Without a filter, the index alone is read. */
-function countStretch(path: EmailPath, branch: BranchRange & { stretch: number }): SQL {
+function countStretch(path: EmailPath, branch: BranchStretch): SQL {
   const { ownFilter: filter } = path
   const columns = filter === undefined ? sql`1` : sql`id, ${FILTERED}`
   const rows = sql`select ${columns} ${rowsOf(path, branch)}

@@ -2,7 +2,7 @@
  * Finds campaigns, templates, segments, workflows and domains by a part of their name, in any letter
  * case. A project may have any number of them, so the newest of each kind are looked at.
  */
-import { normalize } from '../../../base/nfc.ts'
+import { comparable } from '../../../base/nfc.ts'
 import { displayDomain } from '../../../formats/address/address.ts'
 import type { SearchResult } from '../../../records/search.ts'
 import { beginsWithText, containsText } from '../../../store/dialect.ts'
@@ -71,8 +71,4 @@ export function selectNamed({ projectId, text }: SearchedText): SQL {
         limit ${MAX_NAMED}) as found`,
   )
   return sql.join(parts, sql` union all `)
-}
-
-function comparable(text: string): string {
-  return normalize(normalize(text).toLowerCase())
 }

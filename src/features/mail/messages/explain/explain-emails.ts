@@ -2,6 +2,7 @@
  * Explains any number of emails at once: collects the facts for `explain.ts` from the database and,
  * for mail that has not ended, from the running server.
  */
+import { WAITING_STATES } from '../../../../records/words.ts'
 import { eachOf, indexedBy, jsonItem, listOf } from '../../../../store/dialect.ts'
 import { sql } from '../../../../store/drizzle.ts'
 import { attempts, type Hold, holds } from '../../../../store/schema/messages.ts'
@@ -85,7 +86,7 @@ const listHolds = statement((db) => db.select().from(holds))
 
 const SUPPRESSING_STATES = new Set(['bounced', 'suppressed'])
 
-const UNFINISHED_STATES = new Set(['queued', 'deferred', 'held', 'paused', 'sending'])
+const WAITING: ReadonlySet<string> = new Set(WAITING_STATES)
 
 /** States whose explanation says whether the email can be retried, or waits for its campaign. */
 const ASKED_STATES = new Set(['queued', 'deferred', 'failed', 'held', 'paused'])
@@ -167,7 +168,7 @@ async function findLastAttempts(
   const ids = emails.filter(
     ({ attemptCount, state }) =>
       // The count leaves out an interrupted attempt, after which the state is `deferred`.
-      attemptCount > 0 || state === 'deferred' || !UNFINISHED_STATES.has(state),
+      attemptCount > 0 || state === 'deferred' || !WAITING.has(state),
   )
   if (ids.length === 0) return new Map()
   const rows = await reader.list(listLastAttempts, {
@@ -193,7 +194,7 @@ async function findHolds(
   reader: Reader,
   emails: readonly ExplainedEmail[],
 ): Promise<Map<string, Hold>> {
-  if (!emails.some(({ state }) => UNFINISHED_STATES.has(state))) return new Map()
+  if (!emails.some(({ state }) => WAITING.has(state))) return new Map()
   const rows = await reader.list(listHolds)
   return new Map(rows.map((hold) => [hold.domain, hold]))
 }
@@ -203,9 +204,7 @@ async function findLiveOf(
   ahead: readonly string[],
   findLive: FindLiveState,
 ): Promise<LiveFacts> {
-  const asked = emails.filter(
-    ({ state }) => UNFINISHED_STATES.has(state) && !PARKED_STATES.has(state),
-  )
+  const asked = emails.filter(({ state }) => WAITING.has(state) && !PARKED_STATES.has(state))
   if (asked.length === 0) return { server: 'silent' }
   const sending = asked.filter(({ state }) => state === 'sending').map(({ id }) => id)
   return findLive({

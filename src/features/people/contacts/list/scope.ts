@@ -2,7 +2,7 @@
  * The scope of a query: which contacts of a project it means, and the SQL that selects these
  * contacts in an order.
  */
-import { normalize } from '../../../../base/nfc.ts'
+import { comparable } from '../../../../base/nfc.ts'
 import { contains } from '../../../../store/dialect.ts'
 import { and, type SQL, sql } from '../../../../store/drizzle.ts'
 
@@ -31,7 +31,7 @@ export type PageRange = ContactOrder & { after?: ContactSortKey | undefined; lim
  * search.
  */
 export function normalizedSearch({ search = '' }: ContactScope): string {
-  return normalize(normalize(search.trim()).toLowerCase())
+  return comparable(search.trim())
 }
 
 /** Returns the SQL condition on a row of the project; undefined if all rows are in the scope. */
