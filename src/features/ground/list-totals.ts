@@ -22,6 +22,11 @@ export type ListTotals = {
    * @throws AppError as `Turns.take`
    */
   find(query: object, count: () => Promise<RowCount>): Promise<number>
+  /**
+   * Runs another count, which is not kept, when it is the turn of the project.
+   * @throws AppError as `Turns.take`
+   */
+  take<T>(count: () => Promise<T>): Promise<T>
 }
 
 /** `isLong`: the count took more than one stretch. */
@@ -109,6 +114,7 @@ export function createListTotals({
 
   return {
     stretch,
+    take: (count) => turns.take(count),
     async find(query, count) {
       const key = JSON.stringify(query)
       const known = keptFor(key, KEPT_MS)

@@ -65,7 +65,8 @@ export const count = ({ core }: RouteDeps) =>
     summary: 'Count emails by status',
     description:
       'With the filters of the list. Tests and received mail count too. If the filters have the server look at ' +
-      `more than ${MAX_COUNTED_EMAILS} emails, or ${MAX_COUNTED_OF_RECEIVER} with \`receiver\`, there are no counts: \`tooMany\` is true.`,
+      `more than ${MAX_COUNTED_EMAILS} emails, or ${MAX_COUNTED_OF_RECEIVER} with \`receiver\`, or look for more than half a second, there are no counts: ` +
+      '`tooMany` is true.',
     query: emailCountsQuery,
     responses: { 200: { description: 'The counts', schema: emailCounts } },
     example: examples.count,

@@ -1,7 +1,8 @@
 /**
  * Counts the emails of a filter by status, if they are not too many: an index tells at once whether the server would
  * look at more than the limit. The rows of the filter's path (`email-path.ts`) are
- * read on scan threads, a stretch in each query, so that scans of other projects run in between.
+ * read on scan threads, a stretch in each query, so that scans of other projects run in between. A count runs in the
+ * turn of its project (`ground/list-totals.ts`), and ends without counts once it has taken too long.
  */
 import type { EmailCounts } from '../../../records/email-query.ts'
 import { EMAIL_STATUSES } from '../../../records/words.ts'
@@ -14,7 +15,7 @@ import { isNamed } from './list-emails.ts'
 import { findNamedEmails } from './named-emails.ts'
 import { countBranch, countStatuses, findStretchEnd, type PathPosition } from './path-rows.ts'
 
-type Deps = Pick<Base, 'store' | 'config'>
+type Deps = Pick<Base, 'store' | 'config' | 'listTotals' | 'now'>
 
 type StatusCount = { status: EmailStatus; count: number }
 
@@ -27,13 +28,26 @@ export const MAX_COUNTED_OF_RECEIVER = 50_000
 const STRETCH = 25_000
 const STRETCH_OF_RECEIVER = 10_000
 
+/** After this time a count reads no further stretch. */
+const MAX_COUNT_MS = 500
+
 const TOO_MANY: EmailCounts = { counts: null, total: null, tooMany: true }
 
-export async function countEmailsByStatus(
+/** @throws AppError as `Turns.take` */
+export function countEmailsByStatus(
   deps: Deps,
   asked: EmailFilter & AskedSource,
   limits: { most: number; stretch: number } = limitsOf(asked),
 ): Promise<EmailCounts> {
+  return deps.listTotals.take(() => countInTurn(deps, asked, limits))
+}
+
+async function countInTurn(
+  deps: Deps,
+  asked: EmailFilter & AskedSource,
+  limits: { most: number; stretch: number },
+): Promise<EmailCounts> {
+  const endAt = deps.now() + MAX_COUNT_MS
   const filter = await withSource(deps, asked)
   const named = await findNamedEmails(deps, filter)
   if (named !== undefined) return toCounts(await countNamed(deps, filter.projectId, named))
@@ -43,7 +57,7 @@ export async function countEmailsByStatus(
   let left = limits.most
   for (const each of paths) {
     for (const branch of each.branches) {
-      const rest = await countStatusesOf(deps, each, { ...limits, branch, left, found })
+      const rest = await countStatusesOf(deps, each, { ...limits, branch, left, found, endAt })
       if (rest === undefined) return TOO_MANY
       left = rest
     }
@@ -64,15 +78,21 @@ type Branch = {
   left: number
   /** Gets the counts. */
   found: StatusCount[]
+  /** When the count ends without counts. */
+  endAt: number
 }
 
-/** Returns how many rows may be looked at after this branch; undefined if it has more than `left`. */
+/**
+ * Returns how many rows may be looked at after this branch; undefined if it has more than `left`, or takes too long.
+ */
 async function countStatusesOf(
   deps: Deps,
   path: EmailPath,
-  { branch, stretch, left, found }: Branch,
+  { branch, stretch, left, found, endAt }: Branch,
 ): Promise<number | undefined> {
-  const { scan } = deps.store
+  const { now, store } = deps
+  const { scan } = store
+  let isCut = false
   const [surplus] = await scan.all<PathPosition>(
     findStretchEnd(path, { branch, after: undefined, stretch: left + 1 }),
   )
@@ -80,11 +100,13 @@ async function countStatusesOf(
   const { total: read } = await countBranch(deps, path, {
     ...{ branch, stretch },
     read: async (range) => {
+      isCut = now() >= endAt
+      if (isCut) return undefined
       found.push(...(await scan.all<StatusCount>(countStatuses(path, range))))
       return stretch
     },
   })
-  return Math.max(0, left - read)
+  return isCut ? undefined : Math.max(0, left - read)
 }
 
 function countNamed({ store }: Deps, projectId: string, ids: readonly string[]) {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
 import { countEmailsByStatus } from '../../../../src/features/insight/emails/count-by-status.ts'
 import { chooseEmailPath } from '../../../../src/features/insight/emails/email-path.ts'
 import type { AskedSource } from '../../../../src/features/insight/emails/email-source.ts'
@@ -13,6 +14,7 @@ import { eq, sql } from '../../../../src/store/drizzle.ts'
 import { newId } from '../../../../src/store/ids.ts'
 import { contacts } from '../../../../src/store/schema/contacts.ts'
 import { attempts, type Email, emails } from '../../../../src/store/schema/messages.ts'
+import { runFor } from '../../../../src/turns/owner.ts'
 import { addProject, address, type TestCore } from '../../../core.ts'
 import { listEmails, showEmail } from '../../../lists.ts'
 import { setEmails } from '../../../set-emails.ts'
@@ -252,6 +254,50 @@ test('counts are those of the list by status, and none beyond the limit', async 
   assert.deepEqual(await counted({}, { most: 3, stretch: 10 }), tooMany)
   const other = await addSenderProject(core, 'Other', 'other.test')
   assert.equal((await counted({ projectId: other.id })).total, 0)
+})
+
+test('a count of more than half a second ends without counts', async (t) => {
+  const { core, clock, project, add } = await open(t)
+  const { id: projectId } = project
+  await add({ to: 'a@dest.test' }, { to: 'b@dest.test' }, { to: 'c@dest.test' })
+  const { scan } = core.store
+  const counted = async (ms: number) => {
+    const all: typeof scan.all = (query) => {
+      clock.now += ms
+      return scan.all(query)
+    }
+    const store = { ...core.store, scan: { ...scan, all } }
+    const limits = { most: 9, stretch: 1 }
+    const { total, tooMany } = await countEmailsByStatus({ ...core, store }, { projectId }, limits)
+    return [total, tooMany]
+  }
+  assert.deepEqual(await counted(0), [3, false])
+  assert.deepEqual(await counted(60), [3, false])
+  assert.deepEqual(await counted(200), [null, true])
+})
+
+test('a project counts by status four times at once, as it counts lists', async (t) => {
+  const { core, project } = await open(t)
+  const { scan } = core.store
+  const gate = Promise.withResolvers<void>()
+  const full = Promise.withResolvers<void>()
+  let running = 0
+  const all: typeof scan.all = async (query) => {
+    running += 1
+    if (running === 4) full.resolve()
+    await gate.promise
+    return scan.all(query)
+  }
+  const deps = { ...core, store: { ...core.store, scan: { ...scan, all } } }
+  const owner = { key: project.id, isJob: false }
+  const counts = Array.from({ length: 6 }, () =>
+    runFor(owner, () => countEmailsByStatus(deps, { projectId: project.id })),
+  )
+  await full.promise
+  await setImmediate()
+  assert.equal(running, 4)
+  gate.resolve()
+  assert.equal((await Promise.all(counts)).length, 6)
 })
 
 test('rows of another project are not even passed over, as a cursor would show them', async (t) => {
