@@ -11,9 +11,13 @@ export type Answer<K extends Key> = Operations[K]['answer']
 
 export type FieldFault = { field: string; code: string; message: string }
 
-/** `params`: of the path. `project`: the id in `X-Project-Id`. */
+/**
+ * `params`: of the path. `project`: the id in `X-Project-Id`. It comes from what is shown, and never from the address,
+ * which may lead to another project by the time of the call.
+ */
 export type Input<K extends Key> = {
   params?: Operations[K]['params']
+  project?: string
   query?: Operations[K]['query']
   body?: Operations[K]['body']
   headers?: Record<string, string>
@@ -49,8 +53,6 @@ export class ApiFailure extends Error {
 }
 
 type Hooks = {
-  /** The project whose id goes along; undefined outside of a project. */
-  project(): string | undefined
   /** Resolves when a session exists again. The call is then repeated. */
   untilSignedIn(): Promise<void>
   onVersion(version: string): void
@@ -66,19 +68,14 @@ export const base = basePath(import.meta.url)
 
 let hooks: Hooks | undefined
 
-/** The id of the project in the address; undefined outside of projects. */
-export function currentProject(): string | undefined {
-  return hooks?.project()
-}
-
 export function configureClient(wanted: Hooks): void {
   hooks = wanted
 }
 
 /** @throws ApiFailure; the reason of `signal` if it was aborted */
 export async function call<K extends Key>(key: K, input: Input<K> = {}): Promise<Answer<K>> {
-  return withSession(key, input, async (project) => {
-    const { response, text } = await exchange(key, input, project)
+  return withSession(key, input, async () => {
+    const { response, text } = await exchange(key, input)
     const value = parse(text, response)
     // The checks of the server answer 503 while one has failed, and are an answer all the same.
     if (response.ok || isChecks(value)) return value as Answer<K>
@@ -91,8 +88,8 @@ export async function call<K extends Key>(key: K, input: Input<K> = {}): Promise
  * @throws as `call`
  */
 export async function callText<K extends Key>(key: K, input: Input<K> = {}): Promise<string> {
-  return withSession(key, input, async (project) => {
-    const { response, text } = await exchange(key, input, project)
+  return withSession(key, input, async () => {
+    const { response, text } = await exchange(key, input)
     if (response.ok) return text
     throw failed(parse(text, response), response)
   })
@@ -102,14 +99,12 @@ export async function callText<K extends Key>(key: K, input: Input<K> = {}): Pro
 async function withSession<K extends Key, Result>(
   key: K,
   input: Input<K>,
-  send: (project: string | undefined) => Promise<Result>,
+  send: () => Promise<Result>,
 ): Promise<Result> {
-  // The address may lead to another project by the time of a repetition.
-  const project = currentProject()
   const isOpen = input.isProbe === true || OPEN_PATHS.test(pathOf(key))
   for (;;) {
     try {
-      return await send(project)
+      return await send()
     } catch (error) {
       const isOver = error instanceof ApiFailure && error.status === 401
       if (!isOver || isOpen || hooks === undefined) throw error
@@ -121,9 +116,8 @@ async function withSession<K extends Key, Result>(
 async function exchange<K extends Key>(
   key: K,
   input: Input<K>,
-  project: string | undefined,
 ): Promise<{ response: Response; text: string }> {
-  const { params, query, body, headers, signal } = input
+  const { params, project, query, body, headers, signal } = input
   const [method] = key.split(' ') as [string]
   const timeout = AbortSignal.timeout(TIMEOUT_MS)
   let response: Response

@@ -11,9 +11,10 @@ import {
 } from '@tanstack/query-core'
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import { useRoute } from 'preact-iso/router'
+import { projectOf } from '../logic/base.ts'
 import { pollDelay } from '../logic/poll.ts'
 import { lastInput } from '../ui/last-input.ts'
-import { type Answer, ApiFailure, call, currentProject, type Input, type Key } from './client.ts'
+import { type Answer, ApiFailure, base, call, type Input, type Key } from './client.ts'
 
 export const queryClient = new QueryClient({
   defaultOptions: {
@@ -52,16 +53,23 @@ export function useCall<K extends Key>(
 }
 
 /**
- * The input with the project of the screen. A screen stays while the next one is loaded, so the address may name
- * another project already; and what is kept of one project must not pass for that of another.
+ * The input with the project of the screen, unless it names one: what is kept of one project must not pass for that of
+ * another.
  */
 export function useInput<Given extends object>(
-  input: Given & { headers?: Record<string, string> },
-): Given & { headers?: Record<string, string> } {
+  input: Given & { project?: string },
+): Given & { project?: string } {
+  const project = useProjectId()
+  return project === undefined ? input : { project, ...input }
+}
+
+/**
+ * The id of the project of the screen; undefined outside of projects. A screen stays while the next one is loaded, so
+ * the address may name another project already.
+ */
+export function useProjectId(): string | undefined {
   const { params } = useRoute()
-  const project = (params?.project as string | undefined) ?? currentProject()
-  if (project === undefined) return input
-  return { ...input, headers: { 'X-Project-Id': project, ...input.headers } }
+  return (params?.project as string | undefined) ?? projectOf(location.pathname.slice(base.length))
 }
 
 /** As `useCall`, for what another function loads. */

@@ -50,7 +50,6 @@ let version: string | undefined
 let waiting: (() => void)[] = []
 
 configureClient({
-  project: () => projectOf(location.pathname.slice(base.length)),
   untilSignedIn: () => {
     // Before the first answer there is no page to keep: the door is shown instead.
     if (user.value === undefined)
@@ -172,8 +171,13 @@ export function rememberProject(id: string): void {
   localStorage.setItem(LAST_PROJECT, id)
 }
 
+/** The project with this id, as it is now; undefined if it is none of the user's. */
+export function projectWith(id: string | undefined): Project | undefined {
+  return projects.value.find((one) => one.id === id)
+}
+
 /** Whether the user's role in the project is at least this one. The server decides; this only explains. */
-export function hasRole(needed: 'MEMBER' | 'ADMIN' | 'OWNER'): boolean {
+export function hasRole(needed: Project['role'], { role }: Pick<Project, 'role'>): boolean {
   const order = ['MEMBER', 'ADMIN', 'OWNER']
-  return order.indexOf(project.value?.role ?? '') >= order.indexOf(needed)
+  return order.indexOf(role) >= order.indexOf(needed)
 }

@@ -13,11 +13,11 @@ type ListedJob = Answer<'GET /jobs'>['data'][number]
 
 const LIST = 'GET /jobs'
 
-export default function Tray() {
+export default function Tray({ project }: { project: string }) {
   const asked = useRef(0)
   const known = useRef<readonly ListedJob[] | undefined>(undefined)
   const [delay, setDelay] = useState(jobDelay([], 0))
-  const { data, dataUpdatedAt } = useCall(LIST, {}, { poll: delay })
+  const { data, dataUpdatedAt } = useCall(LIST, { project }, { poll: delay })
   const jobs = data?.data
   useEffect(() => {
     if (jobs === undefined) return
@@ -38,7 +38,7 @@ export default function Tray() {
         <summary>{t('tray.title', { count: running.length })}</summary>
         <ul>
           {running.map((job) => (
-            <JobLine key={job.id} job={job} />
+            <JobLine key={job.id} {...{ project, job }} />
           ))}
         </ul>
       </details>
@@ -46,12 +46,12 @@ export default function Tray() {
   )
 }
 
-function JobLine({ job }: { job: ListedJob }) {
+function JobLine({ project, job }: { project: string; job: ListedJob }) {
   const { id, label, state, progress, done, total, by, isCancelling } = job
   const [failure, setFailure] = useState<ApiFailure>()
   const cancel = async () => {
     try {
-      await call('DELETE /jobs/{id}', { params: { id } })
+      await call('DELETE /jobs/{id}', { project, params: { id } })
       setFailure(undefined)
     } catch (error) {
       setFailure(error as ApiFailure)

@@ -1,8 +1,8 @@
 /** What a person can do with an email. A failure is told here, where the action was started. */
 import { useState } from 'preact/hooks'
 import { call } from '../../api/client.ts'
-import { queryClient, useInput } from '../../api/queries.ts'
-import { project } from '../../api/session.ts'
+import { queryClient } from '../../api/queries.ts'
+import { projectWith } from '../../api/session.ts'
 import type { EmailState } from '../../logic/email-state.ts'
 import { suppressionText } from '../../logic/reason.ts'
 import { visible } from '../../logic/visible.ts'
@@ -30,9 +30,9 @@ export function Actions({ email, state, suppression }: ActionsProps) {
   const [asked, setAsked] = useState<Asked>()
   const [done, setDone] = useState<'suppressed' | 'lifted'>()
   const action = useAction()
-  const { id, recipientAddress: address, sourceType } = email
-  const isDisabled = project.value?.disabled === true
-  const input = useInput({ params: { id } })
+  const { id, projectId: project, recipientAddress: address, sourceType } = email
+  const isDisabled = projectWith(project)?.disabled === true
+  const input = { params: { id }, project }
   const show = (changed: EmailRecord) =>
     queryClient.setQueryData(['GET /emails/{id}', input], changed)
   const close = () => {
@@ -90,7 +90,9 @@ export function Actions({ email, state, suppression }: ActionsProps) {
           onClose={close}
           action={action}
           write={async () => {
-            await call('POST /suppressions', { body: { email: address, reason: 'MANUAL' } })
+            await call('POST /suppressions', {
+              ...{ project, body: { email: address, reason: 'MANUAL' } },
+            })
             setDone('suppressed')
             await suppression.reload()
           }}
@@ -105,7 +107,7 @@ export function Actions({ email, state, suppression }: ActionsProps) {
           onClose={close}
           action={action}
           write={async () => {
-            await call('DELETE /suppressions', { body: { emails: [address] } })
+            await call('DELETE /suppressions', { project, body: { emails: [address] } })
             setDone('lifted')
             await suppression.reload()
           }}

@@ -10,10 +10,14 @@ export type SuppressionState = { record: Suppression | undefined; reload(): Prom
 
 const ASKED: readonly string[] = ['BOUNCED', 'COMPLAINED', 'SUPPRESSED', 'FAILED']
 
-export function useSuppression({ status, recipientAddress }: EmailRecord): SuppressionState {
+export function useSuppression({
+  status,
+  recipientAddress,
+  projectId,
+}: EmailRecord): SuppressionState {
   const { data, refetch } = useCall(
     'GET /suppressions',
-    { query: { search: recipientAddress, limit: 20 } },
+    { query: { search: recipientAddress, limit: 20 }, project: projectId },
     { isEnabled: ASKED.includes(status) },
   )
   const address = recipientAddress.toLowerCase()

@@ -1,5 +1,5 @@
 /** The step of a project without a verified domain: the domain, and the records to publish. */
-import { hasRole, project } from '../../api/session.ts'
+import { hasRole, type Project } from '../../api/session.ts'
 import { form as formTexts } from '../../text/en/form.ts'
 import { setup as setupTexts } from '../../text/en/setup.ts'
 import { addTexts, t } from '../../text/text.ts'
@@ -7,7 +7,7 @@ import { Domains } from '../setup/project-step.tsx'
 
 addTexts(formTexts, setupTexts)
 
-export default function DomainStep() {
+export default function DomainStep({ project }: { project: Project }) {
   return (
     <li class="next">
       <p>
@@ -15,8 +15,8 @@ export default function DomainStep() {
       </p>
       <p class="small muted">{t('first.domain.text')}</p>
       <div class="step">
-        {hasRole('ADMIN') ? (
-          <Domains projectId={project.value?.id ?? ''} />
+        {hasRole('ADMIN', project) ? (
+          <Domains project={project.id} />
         ) : (
           <p class="note">{t('role.needed', { role: t('role.ADMIN') })}</p>
         )}

@@ -4,7 +4,7 @@
  */
 import { useEffect, useState } from 'preact/hooks'
 import { useCall } from '../../api/queries.ts'
-import { config, project } from '../../api/session.ts'
+import { config } from '../../api/session.ts'
 import { firstOutcome, firstSender, lookDelay, QUICK_FOR_MS } from '../../logic/onboarding.ts'
 import { first as firstTexts } from '../../text/en/first.ts'
 import { form as formTexts } from '../../text/en/form.ts'
@@ -14,6 +14,7 @@ import { putStepsAway } from '../../ui/onboarding.ts'
 import { Page } from '../../ui/page.tsx'
 import { Panel } from '../../ui/panel.tsx'
 import { Suspense } from '../../ui/suspense.tsx'
+import { useProject } from '../../ui/use-project.ts'
 import { type FirstEmail, FirstMailBox } from './first-mail.tsx'
 import { SendStep } from './send-step.tsx'
 import { ReadStep, RealStep, SenderStep, SignedInStep } from './steps.tsx'
@@ -27,7 +28,8 @@ const DOMAIN_MS = 10_000
 const RESTING_MS = 15_000
 
 export default function Onboarding() {
-  const { id = '' } = project.value ?? {}
+  const project = useProject()
+  const id = project?.id ?? ''
   const [since, setSince] = useState(() => Date.now())
   const { sender, domains } = useSender(id)
   const { email, error, refetch } = useNewestEmail(since, sender !== undefined)
@@ -36,6 +38,7 @@ export default function Onboarding() {
     setSince(Date.now())
     void refetch()
   }
+  if (project === undefined) return null
   return (
     <Page
       title={t('first.title')}
@@ -51,12 +54,12 @@ export default function Onboarding() {
                   <SignedInStep />
                   {sender === undefined ? (
                     <Suspense>
-                      <DomainStep />
+                      <DomainStep project={project} />
                     </Suspense>
                   ) : (
                     <SenderStep sender={sender} />
                   )}
-                  <SendStep sender={sender} isDone={isDone} onSent={lookAgain} />
+                  <SendStep project={project} sender={sender} isDone={isDone} onSent={lookAgain} />
                   <ReadStep email={email} isDone={isDone} />
                   <RealStep isNext={isDone} />
                 </ol>

@@ -1,7 +1,7 @@
 /** The step that sends: by a program, whose text stands here, or from the page. */
 import { useState } from 'preact/hooks'
 import { base, call } from '../../api/client.ts'
-import { config, hasRole, project, user } from '../../api/session.ts'
+import { config, hasRole, type Project, user } from '../../api/session.ts'
 import { SNIPPETS, type SnippetKind, writeSnippet } from '../../logic/snippets.ts'
 import { t } from '../../text/text.ts'
 import { Copy } from '../../ui/copy.tsx'
@@ -12,13 +12,14 @@ import { FreshKeys } from './fresh-keys.tsx'
 import { NewKeys } from './new-keys.tsx'
 
 type SendStepProps = {
+  project: Project
   /** Undefined until a domain is verified. */
   sender: string | undefined
   isDone: boolean
   onSent(): void
 }
 
-export function SendStep({ sender, isDone, onSent }: SendStepProps) {
+export function SendStep({ project, sender, isDone, onSent }: SendStepProps) {
   return (
     <li class={isDone ? 'good' : sender === undefined ? '' : 'next'}>
       <p class={sender === undefined ? 'muted' : ''}>
@@ -26,12 +27,14 @@ export function SendStep({ sender, isDone, onSent }: SendStepProps) {
       </p>
       <p class="small muted">{t(sender === undefined ? 'first.send.later' : 'first.send.text')}</p>
       <FreshKeys />
-      {sender !== undefined && <Sending sender={sender} onSent={onSent} />}
+      {sender !== undefined && <Sending {...{ project, sender, onSent }} />}
     </li>
   )
 }
 
-function Sending({ sender, onSent }: { sender: string; onSent(): void }) {
+type SendingProps = { project: Project; sender: string; onSent(): void }
+
+function Sending({ project, sender, onSent }: SendingProps) {
   const [to, setTo] = useState(user.value?.email ?? '')
   const [kind, setKind] = useState<SnippetKind>('curl')
   const [isAsking, setAsking] = useState(false)
@@ -40,7 +43,7 @@ function Sending({ sender, onSent }: { sender: string; onSent(): void }) {
     body: `<p>${t('first.body')}</p>`,
   }
   const form = useForm(async () => {
-    await call('POST /emails/test', { body: mail })
+    await call('POST /emails/test', { project: project.id, body: mail })
     onSent()
   })
   const snippet = writeSnippet(kind, sendingPlace(), mail)
@@ -72,17 +75,17 @@ function Sending({ sender, onSent }: { sender: string; onSent(): void }) {
         <button
           class="btn quiet"
           type="button"
-          disabled={!hasRole('ADMIN')}
+          disabled={!hasRole('ADMIN', project)}
           onClick={() => setAsking(true)}
         >
           <Icon name="key" />
           {t('first.newKey')}
         </button>
-        {!hasRole('ADMIN') && (
+        {!hasRole('ADMIN', project) && (
           <span class="xs muted">{t('role.needed', { role: t('role.ADMIN') })}</span>
         )}
       </p>
-      <p class="xs muted">{t('first.key', { key: project.value?.secret ?? '' })}</p>
+      <p class="xs muted">{t('first.key', { key: project.secret })}</p>
       <FormBox form={form} class="send-here">
         <Field
           {...{ form, name: 'to', label: t('first.to') }}
@@ -105,7 +108,7 @@ function Sending({ sender, onSent }: { sender: string; onSent(): void }) {
         </Submit>
       </FormBox>
       <FormFailure form={form} />
-      {isAsking && <NewKeys onClose={() => setAsking(false)} />}
+      {isAsking && <NewKeys project={project} onClose={() => setAsking(false)} />}
     </div>
   )
 }

@@ -1,12 +1,13 @@
 /** The steps without controls of their own. */
 import { base } from '../../api/client.ts'
-import { config, project, user } from '../../api/session.ts'
+import { config, user } from '../../api/session.ts'
 import { t } from '../../text/text.ts'
 import { link } from '../../ui/link.ts'
+import { useProject } from '../../ui/use-project.ts'
 import { type FirstEmail, Outcome } from './first-mail.tsx'
 
 export function SignedInStep() {
-  const role = (project.value?.role ?? 'MEMBER') as 'OWNER' | 'ADMIN' | 'MEMBER'
+  const role = useProject()?.role ?? 'MEMBER'
   return (
     <li class="good">
       <p class="row between">

@@ -1,6 +1,5 @@
 /** The answer of the overview as a heading, and below it each trouble with its way out. */
-import { useCall } from '../../api/queries.ts'
-import { project } from '../../api/session.ts'
+import { useCall, useProjectId } from '../../api/queries.ts'
 import {
   type MailAnswer,
   type ReceiverStanding,
@@ -77,6 +76,7 @@ export function Answers({ answer }: { answer: LoadedAnswer }) {
 }
 
 function Explained({ trouble }: { trouble: Trouble }) {
+  const projectId = useProjectId() ?? ''
   switch (trouble.kind) {
     case 'disabled': {
       const { reason } = trouble
@@ -90,11 +90,7 @@ function Explained({ trouble }: { trouble: Trouble }) {
       return (
         <>
           {t('flow.no_domain.text')}{' '}
-          <button
-            class="text-button"
-            type="button"
-            onClick={() => showOnboarding(project.value?.id ?? '')}
-          >
+          <button class="text-button" type="button" onClick={() => showOnboarding(projectId)}>
             {t('flow.no_domain.way')}
           </button>
         </>

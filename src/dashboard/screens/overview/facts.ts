@@ -1,8 +1,9 @@
 /** The calls behind the answer of the overview. Each may fail without the others. */
 import type { Answer } from '../../api/client.ts'
-import { useCall } from '../../api/queries.ts'
-import { config, isOperator, project } from '../../api/session.ts'
+import { useCall, useProjectId } from '../../api/queries.ts'
+import { config, isOperator } from '../../api/session.ts'
 import { findAnswer, type MailAnswer } from '../../logic/answer.ts'
+import { useProject } from '../../ui/use-project.ts'
 
 /** What changes by the minute. */
 export const LIVE_MS = 30_000
@@ -15,7 +16,7 @@ export type Overview = Answer<'GET /analytics/overview'>
 
 /** `sent`: undefined until it is known. */
 export function useAnswer(sent: number | undefined): MailAnswer & { isLoading: boolean } {
-  const { id = '', disabled = false, disabledReason } = project.value ?? {}
+  const { id = '', disabled = false, disabledReason } = useProject() ?? {}
   const params = { id }
   const receivers = useReceivers()
   const security = useCall('GET /projects/{id}/security', { params }, { poll: CALM_MS })
@@ -42,12 +43,12 @@ export function useAnswer(sent: number | undefined): MailAnswer & { isLoading: b
 }
 
 export function useReceivers() {
-  const { id = '' } = project.value ?? {}
+  const id = useProjectId() ?? ''
   return useCall('GET /projects/{id}/receivers', { params: { id } }, { poll: LIVE_MS })
 }
 
 export function useCaps() {
-  const { id = '' } = project.value ?? {}
+  const id = useProjectId() ?? ''
   return useCall(
     'GET /users/@me/projects/{id}/billing-limits',
     { params: { id } },

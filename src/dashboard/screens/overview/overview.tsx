@@ -1,8 +1,7 @@
 /** The overview of a project: the answer, the figures, and what they are made of. A new project has its first steps. */
 import { useEffect, useState } from 'preact/hooks'
 import { useLocation } from 'preact-iso/router'
-import { useCall } from '../../api/queries.ts'
-import { project } from '../../api/session.ts'
+import { useCall, useProjectId } from '../../api/queries.ts'
 import {
   dayOf,
   RANGE_PRESETS,
@@ -38,7 +37,7 @@ const Onboarding = lazy(() => import('../onboarding/onboarding.tsx'))
 const MINUTE_MS = 60_000
 
 export default function Overview() {
-  const { id = '' } = project.value ?? {}
+  const id = useProjectId() ?? ''
   const [isNew, setNew] = useState<boolean>()
   const setup = useCall('GET /projects/{id}/setup-state', { params: { id } })
   const hasSent = setup.data?.data.hasSentEmail

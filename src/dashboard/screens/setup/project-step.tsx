@@ -21,7 +21,7 @@ export function ProjectStep({ onDone }: { onDone(): void }) {
   return (
     <div class="stack">
       <p>{tx('setup.project.is', { name: <b>{project.name}</b> })}</p>
-      <Domains projectId={project.id} />
+      <Domains project={project.id} />
       <p>
         <button class="btn main" type="button" onClick={onDone}>
           {t('setup.finish')}
@@ -53,11 +53,9 @@ function ProjectForm() {
   )
 }
 
-export function Domains({ projectId }: { projectId: string }) {
-  const headers = { 'X-Project-Id': projectId }
+export function Domains({ project }: { project: string }) {
   const { data, error, refetch } = useCall('GET /domains/project/{projectId}', {
-    params: { projectId },
-    headers,
+    ...{ params: { projectId: project }, project },
   })
   if (data === undefined && error !== null) {
     return <Failed error={error} onRetry={() => void refetch()} />
@@ -65,17 +63,17 @@ export function Domains({ projectId }: { projectId: string }) {
   if (data === undefined) return <Loading rows={2} />
   const [domain] = data
   return domain === undefined ? (
-    <DomainForm headers={headers} onMade={() => void refetch()} />
+    <DomainForm project={project} onMade={() => void refetch()} />
   ) : (
-    <DomainRecords domain={domain} headers={headers} />
+    <DomainRecords domain={domain} />
   )
 }
 
-type DomainFormProps = { headers: Record<string, string>; onMade(): void }
+type DomainFormProps = { project: string; onMade(): void }
 
-function DomainForm({ headers, onMade }: DomainFormProps) {
+function DomainForm({ project, onMade }: DomainFormProps) {
   const form = useForm(async ({ domain = '' }) => {
-    await call('POST /domains', { body: { domain: domain.trim() }, headers })
+    await call('POST /domains', { project, body: { domain: domain.trim() } })
     onMade()
   })
   return (
@@ -94,14 +92,12 @@ function DomainForm({ headers, onMade }: DomainFormProps) {
   )
 }
 
-type DomainRecordsProps = { domain: Domain; headers: Record<string, string> }
-
 /** The records to publish. The page looks again by itself, so it turns to verified without a reload. */
-function DomainRecords({ domain, headers }: DomainRecordsProps) {
+function DomainRecords({ domain }: { domain: Domain }) {
   const [isVerified, setVerified] = useState(domain.verified)
   const { data } = useCall(
     'GET /domains/{id}/verify',
-    { params: { id: domain.id }, headers },
+    { params: { id: domain.id }, project: domain.projectId },
     { poll: POLL_MS, isEnabled: !isVerified },
   )
   if (data?.verified === true && !isVerified) setVerified(true)
