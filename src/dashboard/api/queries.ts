@@ -12,7 +12,7 @@ import {
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import { useRoute } from 'preact-iso/router'
 import { projectOf } from '../logic/base.ts'
-import { pollDelay } from '../logic/poll.ts'
+import { type Pace, pollDelay } from '../logic/poll.ts'
 import { lastInput } from '../ui/last-input.ts'
 import { type Answer, ApiFailure, base, call, type Input, type Key } from './client.ts'
 
@@ -31,21 +31,28 @@ export const queryClient = new QueryClient({
 })
 queryClient.mount()
 
-/** `fast`: every 5 s for a minute after input, then every 15 s. A number: milliseconds. */
-export type Poll = 'fast' | number | undefined
+/**
+ * A pace is that of a minute after input; then all are slow. A number: milliseconds. A function tells them by what is
+ * known; it must stay the same one as long as it tells the same.
+ */
+type Poll<Data> = Pace | number | ((data: Data | undefined) => number) | undefined
 
-type Options = { poll?: Poll; isEnabled?: boolean; keep?: boolean }
+type Options<Data> = { poll?: Poll<Data>; isEnabled?: boolean; keep?: boolean }
+type Asked<Data> = { state: { data: Data | undefined } }
 
-function intervalOf(poll: Poll): number | false | (() => number) {
-  if (poll === 'fast') return () => pollDelay(Date.now() - lastInput())
-  return poll ?? false
+function intervalOf<Data>(poll: Poll<Data>): false | ((query: Asked<Data>) => number) {
+  if (poll === undefined) return false
+  return ({ state: { data } }) => {
+    if (typeof poll === 'function') return poll(data)
+    return typeof poll === 'number' ? poll : pollDelay(poll, Date.now() - lastInput())
+  }
 }
 
 /** `keep`: shows the rows of the earlier input until those of the new one are there. */
 export function useCall<K extends Key>(
   key: K,
   input: Omit<Input<K>, 'signal'> = {},
-  options: Options = {},
+  options: Options<Answer<K>> = {},
 ): QueryObserverResult<Answer<K>, Error> {
   const own = useInput(input)
   const load = (signal: AbortSignal) => call(key, { ...own, signal } as Input<K>)
@@ -76,7 +83,7 @@ export function useProjectId(): string | undefined {
 export function useLoaded<Data>(
   queryKey: readonly unknown[],
   load: (signal: AbortSignal) => Promise<Data>,
-  { poll, isEnabled = true, keep = false }: Options = {},
+  { poll, isEnabled = true, keep = false }: Options<Data> = {},
 ): QueryObserverResult<Data, Error> {
   const options = {
     queryKey,
@@ -99,7 +106,7 @@ type Page<Row> = { data: readonly Row[]; hasMore: boolean; cursor: string | null
 export function usePages<K extends Key, Row>(
   key: K,
   input: Omit<Input<K>, 'signal'>,
-  { poll, isEnabled = true }: Options = {},
+  { isEnabled = true }: { isEnabled?: boolean } = {},
 ): InfiniteQueryObserverResult<{ pages: Page<Row>[] }, Error> {
   const own = useInput(input)
   const options = {
@@ -116,12 +123,11 @@ export function usePages<K extends Key, Row>(
     initialPageParam: undefined,
     getNextPageParam: (last: Page<Row>) => (last.hasMore ? (last.cursor ?? undefined) : undefined),
     enabled: isEnabled,
-    refetchInterval: intervalOf(poll),
     ...{ staleTime: Number.POSITIVE_INFINITY, refetchOnWindowFocus: false },
     placeholderData: (before: unknown) => before,
   }
   const observer = useMemo(() => new InfiniteQueryObserver(queryClient, options as never), [])
-  useObserver(observer, options, poll)
+  useObserver(observer, options)
   return resultOf(observer, options) as never
 }
 
@@ -133,7 +139,7 @@ type Observer = {
 type ObserverOptions = { queryKey: readonly unknown[]; enabled: boolean }
 
 /** Renders again at each change of the result, and tells the observer of another input. */
-function useObserver(observer: Observer, options: ObserverOptions, poll: Poll): void {
+function useObserver(observer: Observer, options: ObserverOptions, poll?: unknown): void {
   const [, renderAgain] = useState({})
   useEffect(() => observer.subscribe(() => renderAgain({})), [observer])
   useEffect(() => {

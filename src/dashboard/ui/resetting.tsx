@@ -6,13 +6,11 @@ import { t } from '../text/text.ts'
 import { Page } from './page.tsx'
 import { Failed } from './state.tsx'
 
-const POLL_MS = 2_000
-
 export function Resetting({ id }: { id: string }) {
   const { data, error, refetch } = useCall(
     'GET /users/@me/projects/{id}/reset',
     { params: { id } },
-    { poll: POLL_MS },
+    { poll: 'reset' },
   )
   const state = data?.data.state
   useEffect(() => {

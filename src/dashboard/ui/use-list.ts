@@ -5,6 +5,7 @@
 import { useEffect, useMemo } from 'preact/hooks'
 import type { Input, Key } from '../api/client.ts'
 import { queryClient, useCall, useInput, usePages } from '../api/queries.ts'
+import { isVisible } from './clock.ts'
 import { keptPlace } from './table.tsx'
 
 const PAGE_ROWS = 100
@@ -61,11 +62,11 @@ export function useList<K extends Key, Item extends Row>(key: K, query: object) 
 
   const isFull = rows.length >= MAX_ROWS
   const canLoad = pages.hasNextPage && !pages.isFetching && !pages.isError && !isFull && isReady
-  const isEmpty = loaded.length === 0
+  const isSought = loaded.length === 0 && isVisible.value
   useEffect(() => {
     // A page of a rare filter may be empty, and the next one not.
-    if (isEmpty && canLoad) void pages.fetchNextPage({ cancelRefetch: false })
-  }, [isEmpty, canLoad])
+    if (isSought && canLoad) void pages.fetchNextPage({ cancelRefetch: false })
+  }, [isSought, canLoad])
   return {
     rows,
     added,

@@ -2,13 +2,15 @@
  * The first steps of a project, on the place of its overview: a sender, a mail, and its story, on one page. The page
  * notices mail that a program sends, and asks nothing about the person.
  */
-import { useEffect, useState } from 'preact/hooks'
+import { useCallback, useEffect, useState } from 'preact/hooks'
+import type { Answer } from '../../api/client.ts'
 import { useCall } from '../../api/queries.ts'
 import { config } from '../../api/session.ts'
-import { firstOutcome, firstSender, lookDelay, QUICK_FOR_MS } from '../../logic/onboarding.ts'
+import { firstOutcome, firstSender, lookDelay } from '../../logic/onboarding.ts'
 import { first as firstTexts } from '../../text/en/first.ts'
 import { form as formTexts } from '../../text/en/form.ts'
 import { addTexts, t } from '../../text/text.ts'
+import { lastInput } from '../../ui/last-input.ts'
 import { lazy } from '../../ui/lazy.tsx'
 import { putStepsAway } from '../../ui/onboarding.ts'
 import { Page } from '../../ui/page.tsx'
@@ -23,9 +25,8 @@ addTexts(firstTexts, formTexts)
 
 const DomainStep = lazy(() => import('./domain-step.tsx'))
 
-const DOMAIN_MS = 10_000
-/** After the mail has ended its way. */
-const RESTING_MS = 15_000
+/** The page that shows the records of a domain looks for them by itself, and tells when they are there. */
+const DOMAINS_MS = 30_000
 
 export default function Onboarding() {
   const project = useProject()
@@ -94,7 +95,7 @@ function useSender(projectId: string) {
   const domains = useCall(
     'GET /domains/project/{projectId}',
     { params: { projectId } },
-    { poll: isLooking ? DOMAIN_MS : undefined },
+    { poll: isLooking ? DOMAINS_MS : undefined },
   )
   const sender = firstSender(domains.data ?? [])
   useEffect(() => setLooking(sender === undefined), [sender])
@@ -103,23 +104,21 @@ function useSender(projectId: string) {
 
 /** The newest email of the project: looked for every second at first, and seldom once it has ended its way. */
 function useNewestEmail(since: number, isEnabled: boolean) {
-  const [poll, setPoll] = useState(lookDelay(0))
+  const poll = useCallback(
+    (known: Answer<'GET /emails'> | undefined) => {
+      const newest = known?.data[0]
+      return lookDelay({
+        ...{ sinceStartMs: Date.now() - since, sinceInputMs: Date.now() - lastInput() },
+        isOver: newest !== undefined && firstOutcome(newest) !== 'waiting',
+      })
+    },
+    [since],
+  )
   const { data, error, refetch } = useCall(
     'GET /emails',
     { query: { limit: 1 } },
     { poll, isEnabled },
   )
   const email: FirstEmail | undefined = data?.data[0]
-  const isOver = email !== undefined && firstOutcome(email) !== 'waiting'
-  useEffect(() => {
-    if (isOver) {
-      setPoll(RESTING_MS)
-      return
-    }
-    setPoll(lookDelay(Date.now() - since))
-    const left = Math.max(0, since + QUICK_FOR_MS - Date.now())
-    const timer = setTimeout(() => setPoll(lookDelay(QUICK_FOR_MS)), left)
-    return () => clearTimeout(timer)
-  }, [since, isOver])
   return { email, error, refetch }
 }

@@ -5,8 +5,6 @@ import { config, isOperator } from '../../api/session.ts'
 import { findAnswer, type MailAnswer } from '../../logic/answer.ts'
 import { useProject } from '../../ui/use-project.ts'
 
-/** What changes by the minute. */
-export const LIVE_MS = 30_000
 /** What a chart or a list shows. */
 export const PANEL_MS = 60_000
 /** What changes by the day. An idle page makes at most 12 requests a minute in all. */
@@ -44,7 +42,7 @@ export function useAnswer(sent: number | undefined): MailAnswer & { isLoading: b
 
 export function useReceivers() {
   const id = useProjectId() ?? ''
-  return useCall('GET /projects/{id}/receivers', { params: { id } }, { poll: LIVE_MS })
+  return useCall('GET /projects/{id}/receivers', { params: { id } }, { poll: 'live' })
 }
 
 export function useCaps() {

@@ -1,7 +1,7 @@
 /** The last step: the first project, and the domain that its mail comes from. */
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { type Answer, call } from '../../api/client.ts'
-import { useCall } from '../../api/queries.ts'
+import { queryClient, useCall } from '../../api/queries.ts'
 import { projects, reloadProjects } from '../../api/session.ts'
 import { t, tx } from '../../text/text.ts'
 import { Copy } from '../../ui/copy.tsx'
@@ -13,7 +13,7 @@ import { Status } from '../../ui/status.tsx'
 type Domain = Answer<'GET /domains/project/{projectId}'>[number]
 type DnsRecord = Domain['records'][number]
 
-const POLL_MS = 10_000
+const LIST = 'GET /domains/project/{projectId}'
 
 export function ProjectStep({ onDone }: { onDone(): void }) {
   const [project] = projects.value
@@ -54,7 +54,7 @@ function ProjectForm() {
 }
 
 export function Domains({ project }: { project: string }) {
-  const { data, error, refetch } = useCall('GET /domains/project/{projectId}', {
+  const { data, error, refetch } = useCall(LIST, {
     ...{ params: { projectId: project }, project },
   })
   if (data === undefined && error !== null) {
@@ -98,9 +98,14 @@ function DomainRecords({ domain }: { domain: Domain }) {
   const { data } = useCall(
     'GET /domains/{id}/verify',
     { params: { id: domain.id }, project: domain.projectId },
-    { poll: POLL_MS, isEnabled: !isVerified },
+    { poll: 'domain', isEnabled: !isVerified },
   )
-  if (data?.verified === true && !isVerified) setVerified(true)
+  useEffect(() => {
+    if (data?.verified !== true || isVerified) return
+    setVerified(true)
+    // The next step waits for a verified domain.
+    void queryClient.invalidateQueries({ queryKey: [LIST] })
+  }, [data?.verified])
   const records = data?.records ?? domain.records
   return (
     <section class="stack" aria-label={domain.domain}>
