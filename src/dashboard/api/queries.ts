@@ -25,7 +25,7 @@ export const queryClient = new QueryClient({
       // Offline, a call fails at once and says so; the hook does not wait in silence.
       networkMode: 'always',
       retry: (count, error) => error instanceof ApiFailure && error.status === 503 && count < 5,
-      retryDelay: (_, error) => 1000 * ((error instanceof ApiFailure && error.retryAfter) || 5),
+      retryDelay: (_, error) => waitOf(error) || 5_000,
     },
   },
 })
@@ -38,14 +38,27 @@ queryClient.mount()
 type Poll<Data> = Pace | number | ((data: Data | undefined) => number) | undefined
 
 type Options<Data> = { poll?: Poll<Data>; isEnabled?: boolean; keep?: boolean }
-type Asked<Data> = { state: { data: Data | undefined } }
+type Asked<Data> = { state: { data: Data | undefined; error: unknown } }
 
 function intervalOf<Data>(poll: Poll<Data>): false | ((query: Asked<Data>) => number) {
   if (poll === undefined) return false
-  return ({ state: { data } }) => {
+  const delay = (data: Data | undefined) => {
     if (typeof poll === 'function') return poll(data)
     return typeof poll === 'number' ? poll : pollDelay(poll, Date.now() - lastInput())
   }
+  return ({ state: { data, error } }) => Math.max(delay(data), waitOf(error))
+}
+
+/** How long the server asks to wait, in milliseconds. */
+function waitOf(error: unknown): number {
+  return 1000 * ((error instanceof ApiFailure && error.retryAfter) || 0)
+}
+
+type Failing = { error: Error | null; failureReason: Error | null }
+
+/** Why there is no newer data, also while a server that was busy is asked again. */
+export function failureOf({ error, failureReason }: Failing): Error | null {
+  return error ?? failureReason
 }
 
 /** `keep`: shows the rows of the earlier input until those of the new one are there. */
@@ -97,7 +110,15 @@ export function useLoaded<Data>(
   return resultOf(observer, options) as QueryObserverResult<Data, Error>
 }
 
-type Page<Row> = { data: readonly Row[]; hasMore: boolean; cursor: string | null }
+/** `readAt`: epoch milliseconds. */
+export type RowPage<Row> = {
+  data: readonly Row[]
+  hasMore: boolean
+  cursor: string | null
+  total?: number
+  readAt: number
+}
+type Wanted = { signal: AbortSignal; pageParam: string | undefined }
 
 /**
  * The rows of a list, page after page by cursor. Pages that are there are not asked for again by themselves, since
@@ -107,21 +128,19 @@ export function usePages<K extends Key, Row>(
   key: K,
   input: Omit<Input<K>, 'signal'>,
   { isEnabled = true }: { isEnabled?: boolean } = {},
-): InfiniteQueryObserverResult<{ pages: Page<Row>[] }, Error> {
+): InfiniteQueryObserverResult<{ pages: RowPage<Row>[] }, Error> {
   const own = useInput(input)
+  const load = async ({ signal, pageParam: cursor }: Wanted) => {
+    const query = { ...(own.query as object), ...(cursor !== undefined && { cursor }) }
+    const page = await call(key, { ...own, query, signal } as unknown as Input<K>)
+    return { ...(page as object), readAt: Date.now() }
+  }
   const options = {
     queryKey: ['pages', key, own],
-    queryFn: ({ signal, pageParam }: { signal: AbortSignal; pageParam: string | undefined }) =>
-      call(key, {
-        ...own,
-        query: {
-          ...(own.query as object),
-          ...(pageParam !== undefined && { cursor: pageParam }),
-        },
-        signal,
-      } as unknown as Input<K>),
+    queryFn: load,
     initialPageParam: undefined,
-    getNextPageParam: (last: Page<Row>) => (last.hasMore ? (last.cursor ?? undefined) : undefined),
+    getNextPageParam: (last: RowPage<Row>) =>
+      last.hasMore ? (last.cursor ?? undefined) : undefined,
     enabled: isEnabled,
     ...{ staleTime: Number.POSITIVE_INFINITY, refetchOnWindowFocus: false },
     placeholderData: (before: unknown) => before,

@@ -1,10 +1,11 @@
 /** The jobs of the project that run, in a corner of every page: a reload or another page loses none of them. */
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { type Answer, type ApiFailure, call } from '../api/client.ts'
-import { queryClient, useCall } from '../api/queries.ts'
+import { failureOf, queryClient, useCall } from '../api/queries.ts'
 import { findEnded, isEnded, jobDelay } from '../logic/jobs.ts'
 import { palette as paletteTexts } from '../text/en/palette.ts'
 import { addTexts, t } from '../text/text.ts'
+import { Failed } from './state.tsx'
 import { toast } from './toast.tsx'
 
 addTexts(paletteTexts)
@@ -17,7 +18,9 @@ export default function Tray({ project }: { project: string }) {
   const asked = useRef(0)
   const known = useRef<readonly ListedJob[] | undefined>(undefined)
   const [delay, setDelay] = useState(jobDelay([], 0))
-  const { data, dataUpdatedAt } = useCall(LIST, { project }, { poll: delay })
+  const query = useCall(LIST, { project }, { poll: delay })
+  const { data, dataUpdatedAt, refetch } = query
+  const failure = failureOf(query)
   const jobs = data?.data
   useEffect(() => {
     if (jobs === undefined) return
@@ -41,6 +44,9 @@ export default function Tray({ project }: { project: string }) {
             <JobLine key={job.id} {...{ project, job }} />
           ))}
         </ul>
+        {failure !== null && (
+          <Failed error={failure} asOf={dataUpdatedAt} onRetry={() => void refetch()} />
+        )}
       </details>
     </aside>
   )

@@ -72,6 +72,9 @@ export function Actions({ email, state, suppression }: ActionsProps) {
       {action.error !== null && asked === undefined && (
         <Failed error={action.error} title={t('action.failed')} />
       )}
+      {suppression.failure !== null && (
+        <Failed error={suppression.failure} onRetry={() => void suppression.reload()} />
+      )}
       {asked === 'cancel' && (
         <Ask
           title={t('action.cancel.title')}

@@ -4,7 +4,7 @@
  */
 import { useCallback, useEffect, useState } from 'preact/hooks'
 import type { Answer } from '../../api/client.ts'
-import { useCall } from '../../api/queries.ts'
+import { failureOf, useCall } from '../../api/queries.ts'
 import { config } from '../../api/session.ts'
 import { firstOutcome, firstSender, lookDelay } from '../../logic/onboarding.ts'
 import { first as firstTexts } from '../../text/en/first.ts'
@@ -33,7 +33,7 @@ export default function Onboarding() {
   const id = project?.id ?? ''
   const [since, setSince] = useState(() => Date.now())
   const { sender, domains } = useSender(id)
-  const { email, error, refetch } = useNewestEmail(since, sender !== undefined)
+  const { email, error, asOf, refetch } = useNewestEmail(since, sender !== undefined)
   const isDone = email !== undefined && firstOutcome(email) === 'arrived'
   const lookAgain = () => {
     setSince(Date.now())
@@ -68,7 +68,7 @@ export default function Onboarding() {
             </Panel>
           </section>
           <aside class="aside">
-            <FirstMailBox email={email} error={error} onRetry={lookAgain} />
+            <FirstMailBox {...{ email, error, asOf }} onRetry={lookAgain} />
           </aside>
         </div>
       </div>
@@ -114,11 +114,8 @@ function useNewestEmail(since: number, isEnabled: boolean) {
     },
     [since],
   )
-  const { data, error, refetch } = useCall(
-    'GET /emails',
-    { query: { limit: 1 } },
-    { poll, isEnabled },
-  )
+  const query = useCall('GET /emails', { query: { limit: 1 } }, { poll, isEnabled })
+  const { data, dataUpdatedAt: asOf, refetch } = query
   const email: FirstEmail | undefined = data?.data[0]
-  return { email, error, refetch }
+  return { email, error: failureOf(query), asOf, refetch }
 }

@@ -1,6 +1,6 @@
 /** The calls behind the answer of the overview. Each may fail without the others. */
 import type { Answer } from '../../api/client.ts'
-import { useCall, useProjectId } from '../../api/queries.ts'
+import { failureOf, useCall, useProjectId } from '../../api/queries.ts'
 import { config, isOperator } from '../../api/session.ts'
 import { findAnswer, type MailAnswer } from '../../logic/answer.ts'
 import { useProject } from '../../ui/use-project.ts'
@@ -12,8 +12,16 @@ export const CALM_MS = 120_000
 
 export type Overview = Answer<'GET /analytics/overview'>
 
+export type LoadedAnswer = MailAnswer & {
+  isLoading: boolean
+  /** Of a part of the answer that is unknown or old. */
+  failure: Error | undefined
+  asOf: number
+  retry(): void
+}
+
 /** `sent`: undefined until it is known. */
-export function useAnswer(sent: number | undefined): MailAnswer & { isLoading: boolean } {
+export function useAnswer(sent: number | undefined): LoadedAnswer {
   const { id = '', disabled = false, disabledReason } = useProject() ?? {}
   const params = { id }
   const receivers = useReceivers()
@@ -37,7 +45,17 @@ export function useAnswer(sent: number | undefined): MailAnswer & { isLoading: b
     checks: isOperator.value ? checks.data : null,
     sent,
   })
-  return { ...answer, isLoading: asked.some((query) => query.isPending) }
+  const failing = asked.filter((query) => failureOf(query) !== null)
+  const [first] = failing
+  return {
+    ...answer,
+    isLoading: asked.some((query) => query.isPending),
+    failure: first === undefined ? undefined : (failureOf(first) ?? undefined),
+    asOf: Math.min(...failing.map(({ dataUpdatedAt }) => dataUpdatedAt)),
+    retry: () => {
+      for (const query of failing) void query.refetch()
+    },
+  }
 }
 
 export function useReceivers() {

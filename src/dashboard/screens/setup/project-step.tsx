@@ -1,13 +1,14 @@
 /** The last step: the first project, and the domain that its mail comes from. */
 import { useEffect, useState } from 'preact/hooks'
 import { type Answer, call } from '../../api/client.ts'
-import { queryClient, useCall } from '../../api/queries.ts'
+import { failureOf, queryClient, useCall } from '../../api/queries.ts'
 import { projects, reloadProjects } from '../../api/session.ts'
 import { t, tx } from '../../text/text.ts'
 import { Copy } from '../../ui/copy.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { FormBox, FormFailure, Submit, useForm } from '../../ui/form.tsx'
-import { Failed, Loading } from '../../ui/state.tsx'
+import { Panel } from '../../ui/panel.tsx'
+import { Failed } from '../../ui/state.tsx'
 import { Status } from '../../ui/status.tsx'
 
 type Domain = Answer<'GET /domains/project/{projectId}'>[number]
@@ -54,18 +55,19 @@ function ProjectForm() {
 }
 
 export function Domains({ project }: { project: string }) {
-  const { data, error, refetch } = useCall(LIST, {
+  const query = useCall(LIST, {
     ...{ params: { projectId: project }, project },
   })
-  if (data === undefined && error !== null) {
-    return <Failed error={error} onRetry={() => void refetch()} />
-  }
-  if (data === undefined) return <Loading rows={2} />
-  const [domain] = data
-  return domain === undefined ? (
-    <DomainForm project={project} onMade={() => void refetch()} />
-  ) : (
-    <DomainRecords domain={domain} />
+  return (
+    <Panel query={query} rows={2}>
+      {([domain]) =>
+        domain === undefined ? (
+          <DomainForm project={project} onMade={() => void query.refetch()} />
+        ) : (
+          <DomainRecords domain={domain} />
+        )
+      }
+    </Panel>
   )
 }
 
@@ -95,11 +97,13 @@ function DomainForm({ project, onMade }: DomainFormProps) {
 /** The records to publish. The page looks again by itself, so it turns to verified without a reload. */
 function DomainRecords({ domain }: { domain: Domain }) {
   const [isVerified, setVerified] = useState(domain.verified)
-  const { data } = useCall(
+  const query = useCall(
     'GET /domains/{id}/verify',
     { params: { id: domain.id }, project: domain.projectId },
     { poll: 'domain', isEnabled: !isVerified },
   )
+  const { data } = query
+  const failure = isVerified ? null : failureOf(query)
   useEffect(() => {
     if (data?.verified !== true || isVerified) return
     setVerified(true)
@@ -117,6 +121,9 @@ function DomainRecords({ domain }: { domain: Domain }) {
           </Status>
         </span>
       </p>
+      {failure !== null && (
+        <Failed error={failure} asOf={query.dataUpdatedAt} onRetry={() => void query.refetch()} />
+      )}
       {isVerified ? (
         <details>
           <summary class="small">{t('setup.domain.show', { count: records.length })}</summary>

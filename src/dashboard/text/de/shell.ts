@@ -48,6 +48,7 @@ export const shell = {
   'state.notFound.text': 'Sie wurde gelöscht, gehört zu einem anderen Projekt oder bestand nie.',
   'state.home': 'Zum Überblick',
   'failed.title': 'Dieser Teil konnte nicht geladen werden',
+  'failed.old': 'Neuere Daten konnten nicht geladen werden. Dies ist der Stand von {time}.',
   'failed.OFFLINE': 'Der Server ist nicht erreichbar.',
   'failed.TIMEOUT': 'Der Server hat 30 Sekunden lang nicht geantwortet.',
   'failed.NOT_JSON':

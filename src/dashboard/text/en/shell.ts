@@ -49,6 +49,7 @@ export const shell = {
   'state.notFound.text': 'It was deleted, belongs to another project, or never existed.',
   'state.home': 'To the overview',
   'failed.title': 'This part could not be loaded',
+  'failed.old': 'No newer data could be loaded. This is as of {time}.',
   'failed.OFFLINE': 'The server cannot be reached.',
   'failed.TIMEOUT': 'The server did not answer in 30 seconds.',
   'failed.NOT_JSON':
