@@ -57,7 +57,9 @@ type Hooks = {
   untilSignedIn(): Promise<void>
   onVersion(version: string): void
   onReachable(isReachable: boolean): void
-  onResetting(): void
+  /** The role or the state of the project forbids a call. */
+  onRefused(): void
+  onResetting(project: string | undefined): void
 }
 
 const TIMEOUT_MS = 30_000
@@ -79,7 +81,7 @@ export async function call<K extends Key>(key: K, input: Input<K> = {}): Promise
     const value = parse(text, response)
     // The checks of the server answer 503 while one has failed, and are an answer all the same.
     if (response.ok || isChecks(value)) return value as Answer<K>
-    throw failed(value, response)
+    throw failed(value, response, input.project)
   })
 }
 
@@ -91,7 +93,7 @@ export async function callText<K extends Key>(key: K, input: Input<K> = {}): Pro
   return withSession(key, input, async () => {
     const { response, text } = await exchange(key, input)
     if (response.ok) return text
-    throw failed(parse(text, response), response)
+    throw failed(parse(text, response), response, input.project)
   })
 }
 
@@ -187,9 +189,10 @@ function isChecks(value: unknown): boolean {
   return typeof value === 'object' && value !== null && 'checks' in value && !('error' in value)
 }
 
-function failed(value: unknown, response: Response): ApiFailure {
+function failed(value: unknown, response: Response, project: string | undefined): ApiFailure {
   const failure = toFailure(value, response)
-  if (failure.details.state === 'resetting') hooks?.onResetting()
+  if (failure.status === 403 && project !== undefined) hooks?.onRefused()
+  if (failure.details.state === 'resetting') hooks?.onResetting(project)
   return failure
 }
 

@@ -31,8 +31,8 @@ export const isUnverified = signal(false)
 export const isSignedOut = signal(false)
 export const isOffline = signal(false)
 export const isOutdated = signal(false)
-/** The project that is shown is being reset. */
-export const isResetting = signal(false)
+/** The id of a project that is being reset. */
+export const resetting = signal<string | undefined>(undefined)
 /** The path of the address, with the base. */
 export const path = signal(location.pathname)
 
@@ -61,8 +61,9 @@ configureClient({
     version ??= running
     if (running !== version) isOutdated.value = true
   },
-  onResetting: () => {
-    isResetting.value = true
+  onRefused: () => void lookAtProjects(),
+  onResetting: (id) => {
+    resetting.value = id
   },
   onReachable: (isReachable) => {
     isOffline.value = !isReachable
@@ -159,7 +160,31 @@ export async function signOut(): Promise<void> {
 
 export async function reloadProjects(): Promise<void> {
   projects.value = await call('GET /users/@me/projects')
+  loadedAt = Date.now()
 }
+
+/** Names, roles and states of projects are as old as this at most when somebody comes back, or is refused. */
+const PROJECTS_MS = 60_000
+let loadedAt = Date.now()
+let isLooking = false
+/** When a refusal was no news. */
+let vainAt = Number.NEGATIVE_INFINITY
+
+/** A role or the state of a project may have changed. A screen that is refused at each poll asks once a minute. */
+async function lookAtProjects(): Promise<void> {
+  if (isLooking || Date.now() - vainAt < PROJECTS_MS) return
+  isLooking = true
+  const before = JSON.stringify(projects.value)
+  await reloadProjects().catch(() => undefined)
+  if (JSON.stringify(projects.value) === before) vainAt = Date.now()
+  isLooking = false
+}
+
+document.addEventListener('visibilitychange', () => {
+  const isOld = Date.now() - loadedAt > PROJECTS_MS
+  if (!document.hidden && isOld && projects.value.length > 0)
+    void reloadProjects().catch(() => undefined)
+})
 
 /** The project that was shown last, or else the newest. */
 export function lastProject(): Project | undefined {

@@ -1,7 +1,7 @@
 /** In place of every screen while the project is being reset. It opens again by itself. */
 import { useEffect } from 'preact/hooks'
 import { useCall } from '../api/queries.ts'
-import { isResetting, project, reloadProjects } from '../api/session.ts'
+import { project, reloadProjects, resetting } from '../api/session.ts'
 import { t } from '../text/text.ts'
 import { Page } from './page.tsx'
 import { Failed } from './state.tsx'
@@ -15,7 +15,7 @@ export function Resetting({ id }: { id: string }) {
   const state = data?.data.state
   useEffect(() => {
     if (state === undefined || state === 'running') return
-    isResetting.value = false
+    resetting.value = undefined
     void reloadProjects()
   }, [state])
   return (

@@ -8,11 +8,11 @@ import {
   config,
   isOffline,
   isOutdated,
-  isResetting,
   isSignedOut,
   lastProject,
   project,
   projects,
+  resetting,
   signOut,
   user,
 } from '../api/session.ts'
@@ -86,7 +86,7 @@ export function Shell({ children }: { children: ComponentChildren }) {
         </header>
         <main class="sheet" id="main">
           <Banners />
-          {isResetting.value && project.value !== undefined ? (
+          {project.value !== undefined && resetting.value === project.value.id ? (
             <Resetting id={project.value.id} />
           ) : (
             children

@@ -11,6 +11,7 @@ import { Dialog } from '../../ui/dialog.tsx'
 import { Failed } from '../../ui/state.tsx'
 import { Time } from '../../ui/time.tsx'
 import { type Action, useAction } from '../../ui/use-action.ts'
+import { whyNot } from '../../ui/why-not.ts'
 import type { EmailRecord } from './record.ts'
 import type { SuppressionState } from './use-suppression.ts'
 
@@ -31,7 +32,7 @@ export function Actions({ email, state, suppression }: ActionsProps) {
   const [done, setDone] = useState<'suppressed' | 'lifted'>()
   const action = useAction()
   const { id, projectId: project, recipientAddress: address, sourceType } = email
-  const isDisabled = projectWith(project)?.disabled === true
+  const obstacle = whyNot(projectWith(project))
   const input = { params: { id }, project }
   const show = (changed: EmailRecord) =>
     queryClient.setQueryData(['GET /emails/{id}', input], changed)
@@ -44,8 +45,8 @@ export function Actions({ email, state, suppression }: ActionsProps) {
     <button
       class="btn"
       type="button"
-      disabled={isDisabled || action.isRunning}
-      title={isDisabled ? t('action.disabled') : undefined}
+      disabled={obstacle !== undefined || action.isRunning}
+      title={obstacle}
       onClick={onClick}
     >
       {label}

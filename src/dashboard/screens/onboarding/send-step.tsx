@@ -1,13 +1,14 @@
 /** The step that sends: by a program, whose text stands here, or from the page. */
 import { useState } from 'preact/hooks'
 import { base, call } from '../../api/client.ts'
-import { config, hasRole, type Project, user } from '../../api/session.ts'
+import { config, type Project, user } from '../../api/session.ts'
 import { SNIPPETS, type SnippetKind, writeSnippet } from '../../logic/snippets.ts'
 import { t } from '../../text/text.ts'
 import { Copy } from '../../ui/copy.tsx'
 import { Field } from '../../ui/field.tsx'
 import { FormBox, FormFailure, Submit, useForm } from '../../ui/form.tsx'
 import { Icon } from '../../ui/icon.tsx'
+import { whyNot } from '../../ui/why-not.ts'
 import { FreshKeys } from './fresh-keys.tsx'
 import { NewKeys } from './new-keys.tsx'
 
@@ -46,6 +47,7 @@ function Sending({ project, sender, onSent }: SendingProps) {
     await call('POST /emails/test', { project: project.id, body: mail })
     onSent()
   })
+  const keyObstacle = whyNot(project, 'ADMIN')
   const snippet = writeSnippet(kind, sendingPlace(), mail)
   return (
     <div class="step">
@@ -75,15 +77,13 @@ function Sending({ project, sender, onSent }: SendingProps) {
         <button
           class="btn quiet"
           type="button"
-          disabled={!hasRole('ADMIN', project)}
+          disabled={keyObstacle !== undefined}
           onClick={() => setAsking(true)}
         >
           <Icon name="key" />
           {t('first.newKey')}
         </button>
-        {!hasRole('ADMIN', project) && (
-          <span class="xs muted">{t('role.needed', { role: t('role.ADMIN') })}</span>
-        )}
+        {keyObstacle !== undefined && <span class="xs muted">{keyObstacle}</span>}
       </p>
       <p class="xs muted">{t('first.key', { key: project.secret })}</p>
       <FormBox form={form} class="send-here">
@@ -102,7 +102,7 @@ function Sending({ project, sender, onSent }: SendingProps) {
             />
           )}
         </Field>
-        <Submit form={form} class="main">
+        <Submit form={form} obstacle={whyNot(project)}>
           <Icon name="send" />
           {t('first.here')}
         </Submit>

@@ -36,6 +36,7 @@ export const shell = {
   'role.MEMBER': 'Mitglied',
   'role.ADMIN': 'Administrator',
   'role.OWNER': 'Inhaber',
+  'role.disabled': 'Das Projekt ist gesperrt.',
   'role.needed': 'Dafür braucht es die Rolle {role}.',
   'state.loading': 'Wird geladen',
   'state.again': 'Erneut versuchen',

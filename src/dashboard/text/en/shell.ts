@@ -37,6 +37,7 @@ export const shell = {
   'role.MEMBER': 'Member',
   'role.ADMIN': 'Admin',
   'role.OWNER': 'Owner',
+  'role.disabled': 'The project is disabled.',
   'role.needed': 'This needs the role {role}.',
   'state.loading': 'Loading',
   'state.again': 'Try again',
