@@ -17,7 +17,7 @@ export type Project = Answer<'GET /users/@me/projects'>[number]
 export type Config = Answer<'GET /config'>
 
 const LAST_PROJECT = 'pillarbox.project'
-/** Stands in the storage while a session is believed to exist: scripts do not see its cookie. */
+/** The id of the user in the storage, while a session is believed to exist: scripts do not see its cookie. */
 const SIGNED_IN = 'pillarbox.signed-in'
 
 export const config = signal<Config | undefined>(undefined)
@@ -102,7 +102,7 @@ async function loadUser(): Promise<void> {
     isUnverified.value = own === undefined
     projects.value = own ?? []
     user.value = self
-    localStorage.setItem(SIGNED_IN, 'yes')
+    localStorage.setItem(SIGNED_IN, self.id)
   } catch (error) {
     if (!(error instanceof ApiFailure) || error.status !== 401) throw error
     localStorage.removeItem(SIGNED_IN)
@@ -137,6 +137,19 @@ export async function signedIn(): Promise<void> {
   const resumed = waiting
   waiting = []
   for (const resume of resumed) resume()
+}
+
+/**
+ * Somebody has gone back to a page that the browser kept. What was typed stays, but nobody may see what the page holds
+ * of another person, or of one who has signed out.
+ */
+export function wakeUp(): void {
+  if (localStorage.getItem(SIGNED_IN) !== (user.value?.id ?? null)) {
+    location.reload()
+    return
+  }
+  void queryClient.invalidateQueries()
+  void lookAtProjects()
 }
 
 export async function reloadConfig(): Promise<void> {
