@@ -17,7 +17,7 @@ import {
   startFailure,
   user,
 } from './api/session.ts'
-import { isSetUpOpen } from './screens/setup/progress.ts'
+import { isSetUpOpen } from './api/set-up-progress.ts'
 import { lazy } from './ui/lazy.tsx'
 import { Leave } from './ui/leave.tsx'
 import { outer } from './ui/link.ts'

@@ -11,6 +11,7 @@ import {
 } from '../text/text.ts'
 import { type Answer, ApiFailure, base, call, configureClient } from './client.ts'
 import { queryClient } from './queries.ts'
+import { endSetUp } from './set-up-progress.ts'
 
 export type User = Answer<'GET /users/@me'>
 export type Project = Answer<'GET /users/@me/projects'>[number]
@@ -163,8 +164,18 @@ async function takeLanguage(self: User): Promise<void> {
   await setLanguage(code)
 }
 
+/**
+ * Leaves nothing of the person in this browser.
+ * @throws ApiFailure if the session has not ended
+ */
 export async function signOut(): Promise<void> {
-  await call('POST /auth/logout')
+  try {
+    await call('POST /auth/logout')
+  } catch (error) {
+    // A session that ended by itself meanwhile is what was wanted.
+    if (!(error instanceof ApiFailure) || error.status !== 401) throw error
+  }
+  endSetUp()
   queryClient.clear()
   sessionStorage.clear()
   localStorage.removeItem(SIGNED_IN)

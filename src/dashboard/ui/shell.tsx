@@ -13,7 +13,6 @@ import {
   project,
   projects,
   resetting,
-  signOut,
   user,
 } from '../api/session.ts'
 import { codeText, t } from '../text/text.ts'
@@ -24,6 +23,7 @@ import { lazy } from './lazy.tsx'
 import { hostName, link, outer } from './link.ts'
 import { isCurrent, NAV_ITEMS, NAVIGATION, type NavItem } from './nav.ts'
 import { Resetting } from './resetting.tsx'
+import { SignOut } from './sign-out.tsx'
 import { Suspense } from './suspense.tsx'
 import { Toasts } from './toast.tsx'
 
@@ -163,10 +163,9 @@ function AccountLinks() {
         <Icon name="book" />
         {t('shell.guide')}
       </a>
-      <button class="btn quiet" type="button" onClick={signOut}>
+      <SignOut>
         <Icon name="out" />
-        {t('shell.signOut')}
-      </button>
+      </SignOut>
     </nav>
   )
 }

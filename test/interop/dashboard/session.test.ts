@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { useDashboard } from './dashboard.ts'
+import { findAccessFaults, useDashboard } from './dashboard.ts'
 
 const dashboard = useDashboard()
 const has = { skip: dashboard.skip }
@@ -37,3 +37,35 @@ describe('a page that the browser kept', has, () => {
     }
   })
 })
+
+test(
+  'a sign-out that fails says so at its place, can be done again, and leaves nothing',
+  has,
+  async () => {
+    const person = await dashboard.makePerson()
+    const expected = /status of 500/
+    await dashboard.visit({ person, path: '/app/PROJECT/emails', expected }, async (page) => {
+      await page.locator('h1').waitFor()
+      await page.evaluate(`localStorage.setItem('pillarbox.setup', 'checks')`)
+      await page.route('**/auth/logout', (route) =>
+        route.fulfill({
+          status: 500,
+          json: { error: { code: 'INTERNAL_SERVER_ERROR', message: '' } },
+        }),
+      )
+      const account = page.getByRole('navigation', { name: 'Account' })
+      await account.getByRole('button', { name: 'Sign out' }).click()
+      await account.getByRole('alert').getByText('You are still signed in.').waitFor()
+      assert.match(page.url(), /\/emails$/)
+      assert.deepEqual(await findAccessFaults(page), [])
+      await page.unroute('**/auth/logout')
+      await account.getByRole('button', { name: 'Sign out' }).click()
+      await page.waitForURL(/\/app\/login$/)
+      const kept = await page.evaluate('Object.keys(localStorage)')
+      assert.deepEqual(
+        (kept as string[]).filter((name) => /setup|signed-in/.test(name)),
+        [],
+      )
+    })
+  },
+)

@@ -2,10 +2,10 @@
 import { useState } from 'preact/hooks'
 import { type Answer, ApiFailure, call } from '../../api/client.ts'
 import { useCall } from '../../api/queries.ts'
-import { signOut } from '../../api/session.ts'
 import { deviceOf } from '../../logic/device.ts'
 import { t } from '../../text/text.ts'
 import { Panel } from '../../ui/panel.tsx'
+import { SignOut } from '../../ui/sign-out.tsx'
 import { Failed } from '../../ui/state.tsx'
 import { Status } from '../../ui/status.tsx'
 import { Time } from '../../ui/time.tsx'
@@ -86,9 +86,7 @@ function SessionLine({ session, isEnding, onEnd }: LineProps) {
         </p>
       </div>
       {current ? (
-        <button class="btn quiet" type="button" onClick={() => void signOut()}>
-          {t('shell.signOut')}
-        </button>
+        <SignOut />
       ) : (
         <button
           class="btn"

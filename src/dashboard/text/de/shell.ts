@@ -10,6 +10,7 @@ export const shell = {
   'shell.sandbox': 'Sandbox: keine Mail verlässt diese Maschine',
   'shell.account': 'Konto',
   'shell.signOut': 'Abmelden',
+  'shell.signOut.failed': 'Das Abmelden ist gescheitert. Du bist noch angemeldet.',
   'shell.guide': 'Handbuch',
   'shell.reload': 'Neu laden',
   'shell.newVersion': 'Eine neuere Version läuft. Getippte Texte bleiben erhalten.',

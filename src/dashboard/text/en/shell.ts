@@ -10,6 +10,7 @@ export const shell = {
   'shell.sandbox': 'Sandbox: no mail leaves this machine',
   'shell.account': 'Account',
   'shell.signOut': 'Sign out',
+  'shell.signOut.failed': 'The sign-out failed. You are still signed in.',
   'shell.guide': 'Guide',
   'shell.reload': 'Reload',
   'shell.newVersion': 'A newer version is running. Texts that you typed are kept.',
