@@ -7,9 +7,11 @@ import { t, tx } from '../../text/text.ts'
 import { Copy } from '../../ui/copy.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { FormBox, FormFailure, Submit, useForm } from '../../ui/form.tsx'
+import { freshKeys } from '../../ui/fresh-keys.ts'
 import { Panel } from '../../ui/panel.tsx'
 import { Failed } from '../../ui/state.tsx'
 import { Status } from '../../ui/status.tsx'
+import { KeyBox } from '../onboarding/key-box.tsx'
 
 type Domain = Answer<'GET /domains/project/{projectId}'>[number]
 type DnsRecord = Domain['records'][number]
@@ -18,10 +20,20 @@ const LIST = 'GET /domains/project/{projectId}'
 
 export function ProjectStep({ onDone }: { onDone(): void }) {
   const [project] = projects.value
+  const keys = freshKeys.value
   if (project === undefined) return <ProjectForm />
+  const named = <p>{tx('setup.project.is', { name: <b>{project.name}</b> })}</p>
+  if (keys?.projectId === project.id) {
+    return (
+      <div class="stack">
+        {named}
+        <KeyBox keys={keys} takesFocus onKept={() => (freshKeys.value = undefined)} />
+      </div>
+    )
+  }
   return (
     <div class="stack">
-      <p>{tx('setup.project.is', { name: <b>{project.name}</b> })}</p>
+      {named}
       <Domains project={project.id} />
       <p>
         <button class="btn main" type="button" onClick={onDone}>
@@ -34,7 +46,8 @@ export function ProjectStep({ onDone }: { onDone(): void }) {
 
 function ProjectForm() {
   const form = useForm(async ({ name = '' }) => {
-    await call('POST /users/@me/projects', { body: { name } })
+    const made = await call('POST /users/@me/projects', { body: { name } })
+    freshKeys.value = { projectId: made.id, secret: made.secret, public: made.public }
     await reloadProjects()
   })
   return (

@@ -10,6 +10,7 @@ import { endSetUp, rememberStep, type SetUpStep, STEPS, stepOf } from '../../api
 import { setupToken } from '../../api/setup-token.ts'
 import { checks as checkTexts } from '../../text/en/checks.ts'
 import { door as doorTexts } from '../../text/en/door.ts'
+import { first as firstTexts } from '../../text/en/first.ts'
 import { form as formTexts } from '../../text/en/form.ts'
 import { setup as setupTexts } from '../../text/en/setup.ts'
 import { addTexts, t, tx } from '../../text/text.ts'
@@ -21,7 +22,7 @@ import { ChecksStep } from './checks-step.tsx'
 import { ProjectStep } from './project-step.tsx'
 import { ServerStep } from './server-step.tsx'
 
-addTexts(setupTexts, checkTexts, doorTexts, formTexts)
+addTexts(setupTexts, checkTexts, doorTexts, firstTexts, formTexts)
 
 export default function SetUp() {
   if (user.value !== undefined) return isOperator.value ? <Later /> : <Leave to={outer('')} />
