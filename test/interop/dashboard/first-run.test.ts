@@ -48,6 +48,7 @@ describe('the first run', { skip: chromium.skip }, () => {
       await page.getByLabel('Password').fill(user.password)
       await page.keyboard.press('Enter')
       await page.getByRole('heading', { level: 1, name: 'Your first mail' }).waitFor()
+      await page.getByText(`Signed in as ${user.address}`).waitFor()
       assert.deepEqual(await findAccessFaults(page), [])
       const address = page.url()
       await page.getByRole('button', { name: 'Send it from here' }).click()

@@ -11,8 +11,8 @@ export function SignedInStep() {
   return (
     <li class="good">
       <p class="row between">
-        <b>{t('first.signedIn', { role: t(`role.${role}`) })}</b>
-        <span class="small muted">{user.value?.email}</span>
+        <b>{t('first.signedIn', { address: user.value?.email ?? '' })}</b>
+        <span class="small muted">{t(`role.${role}`)}</span>
       </p>
     </li>
   )
