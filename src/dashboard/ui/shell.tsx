@@ -6,8 +6,6 @@ import { useLocation } from 'preact-iso/router'
 import { base } from '../api/client.ts'
 import {
   config,
-  isOffline,
-  isOutdated,
   isSignedOut,
   lastProject,
   project,
@@ -16,6 +14,7 @@ import {
   user,
 } from '../api/session.ts'
 import { codeText, t } from '../text/text.ts'
+import { ServerBanners } from './banners.tsx'
 import { Dialog } from './dialog.tsx'
 import { Icon, Mark } from './icon.tsx'
 import { useKeys } from './keys.ts'
@@ -214,15 +213,7 @@ function Banners() {
   const { disabled, disabledReason } = project.value ?? {}
   return (
     <div aria-live="polite">
-      {isOffline.value && <p class="note warn banner">{t('shell.offline')}</p>}
-      {isOutdated.value && (
-        <p class="note banner">
-          {t('shell.newVersion')}{' '}
-          <button class="btn" type="button" onClick={() => location.reload()}>
-            {t('shell.reload')}
-          </button>
-        </p>
-      )}
+      <ServerBanners />
       {disabled === true && (
         <p class="note bad banner">
           {t('shell.disabled', { reason: disabledText(disabledReason ?? '') })}

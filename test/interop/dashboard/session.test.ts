@@ -69,3 +69,40 @@ test(
     })
   },
 )
+
+test('a newer version of the server is told of at the doors too', has, async () => {
+  const doors = [
+    {
+      path: '/app/login',
+      calls: '**/auth/login',
+      fields: ['Address', 'Password'],
+      button: 'Sign in',
+    },
+    {
+      path: '/app/forgot',
+      calls: '**/auth/request-password-reset',
+      fields: ['Address'],
+      button: 'Send',
+    },
+  ]
+  for (const { path, calls, fields, button } of doors) {
+    const expected = /Failed to load resource/
+    await dashboard.visit({ path: '/app/nowhere', expected }, async (page) => {
+      const answerFrom = async (pattern: string, version: string) => {
+        await page.route(pattern, async (route) => {
+          const response = await route.fetch()
+          const headers = { ...response.headers(), 'x-pillarbox-version': version }
+          return route.fulfill({ response, headers })
+        })
+      }
+      await answerFrom('**/config', '1.0.0')
+      await answerFrom(calls, '99.0.0')
+      await page.goto(new URL(path, dashboard.program().url()).href)
+      for (const field of fields) await page.getByLabel(field).fill('ada@people.test')
+      await page.getByRole('button', { name: button }).click()
+      await page.getByText('A newer version is running.').waitFor()
+      await page.getByRole('button', { name: 'Reload' }).waitFor()
+      assert.deepEqual(await findAccessFaults(page), [])
+    })
+  }
+})
