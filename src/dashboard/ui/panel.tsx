@@ -3,6 +3,7 @@ import type { QueryObserverResult } from '@tanstack/query-core'
 import type { ComponentChildren } from 'preact'
 import { failureOf } from '../api/queries.ts'
 import { Failed, Loading } from './state.tsx'
+import { Suspense } from './suspense.tsx'
 
 type PanelProps<Data> = {
   query: QueryObserverResult<Data, Error>
@@ -21,11 +22,20 @@ export function Panel<Data>({ query, rows, children }: PanelProps<Data>) {
       )}
       {data !== undefined ? (
         <div class={isPlaceholderData ? 'old' : ''} aria-busy={isPlaceholderData}>
-          {children(data)}
+          <Suspense>
+            <Drawn data={data} draw={children} />
+          </Suspense>
         </div>
       ) : (
         failure === null && <Loading rows={rows} />
       )}
     </>
   )
+}
+
+type DrawnProps<Data> = { data: Data; draw(data: Data): ComponentChildren }
+
+/** A component of its own, so that a fault of drawing stays in the panel. */
+function Drawn<Data>({ data, draw }: DrawnProps<Data>) {
+  return <>{draw(data)}</>
 }
