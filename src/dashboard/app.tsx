@@ -1,6 +1,6 @@
 /** Which screen an address shows. */
 
-import type { ComponentType } from 'preact'
+import type { ComponentChildren, ComponentType } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { LocationProvider, Route, Router, useLocation, useRoute } from 'preact-iso/router'
 import { base } from './api/client.ts'
@@ -17,7 +17,8 @@ import {
   startFailure,
   user,
 } from './api/session.ts'
-import { isSetUpOpen } from './screens/setup/progress.ts'
+import { isSetUpOpen } from './api/set-up-progress.ts'
+import { ServerBanners } from './ui/banners.tsx'
 import { lazy } from './ui/lazy.tsx'
 import { Leave } from './ui/leave.tsx'
 import { outer } from './ui/link.ts'
@@ -74,17 +75,17 @@ function Screens() {
     )
   if (Door !== undefined)
     return (
-      <Suspense>
+      <Outside>
         <Door />
         {isSignedOut.value && <SignInDialog />}
-      </Suspense>
+      </Outside>
     )
   if (user.value === undefined) return <Leave to={signInAddress(location.url)} />
   if (isUnverified.value)
     return (
-      <Suspense>
+      <Outside>
         <Unverified />
-      </Suspense>
+      </Outside>
     )
   return (
     <Shell>
@@ -101,6 +102,18 @@ function Screens() {
         </Router>
       </Suspense>
     </Shell>
+  )
+}
+
+/** The frame of what stands before the dashboard. */
+function Outside({ children }: { children: ComponentChildren }) {
+  return (
+    <>
+      <header aria-live="polite">
+        <ServerBanners />
+      </header>
+      <Suspense>{children}</Suspense>
+    </>
   )
 }
 

@@ -111,5 +111,8 @@ describe('keys', () => {
 })
 
 it('a screen asks every 5 s for a minute after input, then every 15 s', () => {
-  assert.deepEqual([0, 59_999, 60_000].map(pollDelay), [5_000, 5_000, 15_000])
+  const delays = [0, 59_999, 60_000].map((since) => pollDelay('fast', since))
+  assert.deepEqual(delays, [5_000, 5_000, 15_000])
+  assert.deepEqual([pollDelay('domain', 0), pollDelay('domain', 60_000)], [10_000, 15_000])
+  assert.deepEqual([pollDelay('live', 0), pollDelay('live', 60_000)], [30_000, 60_000])
 })

@@ -30,8 +30,12 @@ test('the postmark has the instant of the delivery, as far as it is known', () =
   assert.equal(markedAt({ ...email, sentAt: null }), '1')
 })
 
-test('the page looks every second for a minute, then every five', () => {
-  assert.equal(lookDelay(0), 1_000)
-  assert.equal(lookDelay(59_999), 1_000)
-  assert.equal(lookDelay(60_000), 5_000)
+test('the page looks every second for a minute, then as other screens do', () => {
+  const delay = (sinceStartMs: number, sinceInputMs = sinceStartMs) =>
+    lookDelay({ sinceStartMs, sinceInputMs, isOver: false })
+  assert.equal(delay(0), 1_000)
+  assert.equal(delay(59_999), 1_000)
+  assert.equal(delay(60_000, 10_000), 5_000)
+  assert.equal(delay(60_000), 15_000)
+  assert.equal(lookDelay({ sinceStartMs: 0, sinceInputMs: 0, isOver: true }), 15_000)
 })

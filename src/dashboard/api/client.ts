@@ -11,9 +11,13 @@ export type Answer<K extends Key> = Operations[K]['answer']
 
 export type FieldFault = { field: string; code: string; message: string }
 
-/** `params`: of the path. `project`: the id in `X-Project-Id`. */
+/**
+ * `params`: of the path. `project`: the id in `X-Project-Id`. It comes from what is shown, and never from the address,
+ * which may lead to another project by the time of the call.
+ */
 export type Input<K extends Key> = {
   params?: Operations[K]['params']
+  project?: string
   query?: Operations[K]['query']
   body?: Operations[K]['body']
   headers?: Record<string, string>
@@ -49,13 +53,13 @@ export class ApiFailure extends Error {
 }
 
 type Hooks = {
-  /** The project whose id goes along; undefined outside of a project. */
-  project(): string | undefined
   /** Resolves when a session exists again. The call is then repeated. */
   untilSignedIn(): Promise<void>
   onVersion(version: string): void
   onReachable(isReachable: boolean): void
-  onResetting(): void
+  /** The role or the state of the project forbids a call. */
+  onRefused(): void
+  onResetting(project: string | undefined): void
 }
 
 const TIMEOUT_MS = 30_000
@@ -66,23 +70,18 @@ export const base = basePath(import.meta.url)
 
 let hooks: Hooks | undefined
 
-/** The id of the project in the address; undefined outside of projects. */
-export function currentProject(): string | undefined {
-  return hooks?.project()
-}
-
 export function configureClient(wanted: Hooks): void {
   hooks = wanted
 }
 
 /** @throws ApiFailure; the reason of `signal` if it was aborted */
 export async function call<K extends Key>(key: K, input: Input<K> = {}): Promise<Answer<K>> {
-  return withSession(key, input, async (project) => {
-    const { response, text } = await exchange(key, input, project)
+  return withSession(key, input, async () => {
+    const { response, text } = await exchange(key, input)
     const value = parse(text, response)
     // The checks of the server answer 503 while one has failed, and are an answer all the same.
     if (response.ok || isChecks(value)) return value as Answer<K>
-    throw failed(value, response)
+    throw failed(value, response, input.project)
   })
 }
 
@@ -91,10 +90,10 @@ export async function call<K extends Key>(key: K, input: Input<K> = {}): Promise
  * @throws as `call`
  */
 export async function callText<K extends Key>(key: K, input: Input<K> = {}): Promise<string> {
-  return withSession(key, input, async (project) => {
-    const { response, text } = await exchange(key, input, project)
+  return withSession(key, input, async () => {
+    const { response, text } = await exchange(key, input)
     if (response.ok) return text
-    throw failed(parse(text, response), response)
+    throw failed(parse(text, response), response, input.project)
   })
 }
 
@@ -102,14 +101,12 @@ export async function callText<K extends Key>(key: K, input: Input<K> = {}): Pro
 async function withSession<K extends Key, Result>(
   key: K,
   input: Input<K>,
-  send: (project: string | undefined) => Promise<Result>,
+  send: () => Promise<Result>,
 ): Promise<Result> {
-  // The address may lead to another project by the time of a repetition.
-  const project = currentProject()
   const isOpen = input.isProbe === true || OPEN_PATHS.test(pathOf(key))
   for (;;) {
     try {
-      return await send(project)
+      return await send()
     } catch (error) {
       const isOver = error instanceof ApiFailure && error.status === 401
       if (!isOver || isOpen || hooks === undefined) throw error
@@ -121,9 +118,8 @@ async function withSession<K extends Key, Result>(
 async function exchange<K extends Key>(
   key: K,
   input: Input<K>,
-  project: string | undefined,
 ): Promise<{ response: Response; text: string }> {
-  const { params, query, body, headers, signal } = input
+  const { params, project, query, body, headers, signal } = input
   const [method] = key.split(' ') as [string]
   const timeout = AbortSignal.timeout(TIMEOUT_MS)
   let response: Response
@@ -193,9 +189,10 @@ function isChecks(value: unknown): boolean {
   return typeof value === 'object' && value !== null && 'checks' in value && !('error' in value)
 }
 
-function failed(value: unknown, response: Response): ApiFailure {
+function failed(value: unknown, response: Response, project: string | undefined): ApiFailure {
   const failure = toFailure(value, response)
-  if (failure.details.state === 'resetting') hooks?.onResetting()
+  if (failure.status === 403 && project !== undefined) hooks?.onRefused()
+  if (failure.details.state === 'resetting') hooks?.onResetting(project)
   return failure
 }
 

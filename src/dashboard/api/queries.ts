@@ -11,9 +11,10 @@ import {
 } from '@tanstack/query-core'
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import { useRoute } from 'preact-iso/router'
-import { pollDelay } from '../logic/poll.ts'
+import { projectOf } from '../logic/base.ts'
+import { type Pace, pollDelay } from '../logic/poll.ts'
 import { lastInput } from '../ui/last-input.ts'
-import { type Answer, ApiFailure, call, currentProject, type Input, type Key } from './client.ts'
+import { type Answer, ApiFailure, base, call, type Input, type Key } from './client.ts'
 
 export const queryClient = new QueryClient({
   defaultOptions: {
@@ -24,27 +25,47 @@ export const queryClient = new QueryClient({
       // Offline, a call fails at once and says so; the hook does not wait in silence.
       networkMode: 'always',
       retry: (count, error) => error instanceof ApiFailure && error.status === 503 && count < 5,
-      retryDelay: (_, error) => 1000 * ((error instanceof ApiFailure && error.retryAfter) || 5),
+      retryDelay: (_, error) => waitOf(error) || 5_000,
     },
   },
 })
 queryClient.mount()
 
-/** `fast`: every 5 s for a minute after input, then every 15 s. A number: milliseconds. */
-export type Poll = 'fast' | number | undefined
+/**
+ * A pace is that of a minute after input; then all are slow. A number: milliseconds. A function tells them by what is
+ * known; it must stay the same one as long as it tells the same.
+ */
+type Poll<Data> = Pace | number | ((data: Data | undefined) => number) | undefined
 
-type Options = { poll?: Poll; isEnabled?: boolean; keep?: boolean }
+type Options<Data> = { poll?: Poll<Data>; isEnabled?: boolean; keep?: boolean }
+type Asked<Data> = { state: { data: Data | undefined; error: unknown } }
 
-function intervalOf(poll: Poll): number | false | (() => number) {
-  if (poll === 'fast') return () => pollDelay(Date.now() - lastInput())
-  return poll ?? false
+function intervalOf<Data>(poll: Poll<Data>): false | ((query: Asked<Data>) => number) {
+  if (poll === undefined) return false
+  const delay = (data: Data | undefined) => {
+    if (typeof poll === 'function') return poll(data)
+    return typeof poll === 'number' ? poll : pollDelay(poll, Date.now() - lastInput())
+  }
+  return ({ state: { data, error } }) => Math.max(delay(data), waitOf(error))
+}
+
+/** How long the server asks to wait, in milliseconds. */
+function waitOf(error: unknown): number {
+  return 1000 * ((error instanceof ApiFailure && error.retryAfter) || 0)
+}
+
+type Failing = { error: Error | null; failureReason: Error | null }
+
+/** Why there is no newer data, also while a server that was busy is asked again. */
+export function failureOf({ error, failureReason }: Failing): Error | null {
+  return error ?? failureReason
 }
 
 /** `keep`: shows the rows of the earlier input until those of the new one are there. */
 export function useCall<K extends Key>(
   key: K,
   input: Omit<Input<K>, 'signal'> = {},
-  options: Options = {},
+  options: Options<Answer<K>> = {},
 ): QueryObserverResult<Answer<K>, Error> {
   const own = useInput(input)
   const load = (signal: AbortSignal) => call(key, { ...own, signal } as Input<K>)
@@ -52,23 +73,30 @@ export function useCall<K extends Key>(
 }
 
 /**
- * The input with the project of the screen. A screen stays while the next one is loaded, so the address may name
- * another project already; and what is kept of one project must not pass for that of another.
+ * The input with the project of the screen, unless it names one: what is kept of one project must not pass for that of
+ * another.
  */
 export function useInput<Given extends object>(
-  input: Given & { headers?: Record<string, string> },
-): Given & { headers?: Record<string, string> } {
+  input: Given & { project?: string },
+): Given & { project?: string } {
+  const project = useProjectId()
+  return project === undefined ? input : { project, ...input }
+}
+
+/**
+ * The id of the project of the screen; undefined outside of projects. A screen stays while the next one is loaded, so
+ * the address may name another project already.
+ */
+export function useProjectId(): string | undefined {
   const { params } = useRoute()
-  const project = (params?.project as string | undefined) ?? currentProject()
-  if (project === undefined) return input
-  return { ...input, headers: { 'X-Project-Id': project, ...input.headers } }
+  return (params?.project as string | undefined) ?? projectOf(location.pathname.slice(base.length))
 }
 
 /** As `useCall`, for what another function loads. */
 export function useLoaded<Data>(
   queryKey: readonly unknown[],
   load: (signal: AbortSignal) => Promise<Data>,
-  { poll, isEnabled = true, keep = false }: Options = {},
+  { poll, isEnabled = true, keep = false }: Options<Data> = {},
 ): QueryObserverResult<Data, Error> {
   const options = {
     queryKey,
@@ -82,7 +110,15 @@ export function useLoaded<Data>(
   return resultOf(observer, options) as QueryObserverResult<Data, Error>
 }
 
-type Page<Row> = { data: readonly Row[]; hasMore: boolean; cursor: string | null }
+/** `readAt`: epoch milliseconds. */
+export type RowPage<Row> = {
+  data: readonly Row[]
+  hasMore: boolean
+  cursor: string | null
+  total?: number
+  readAt: number
+}
+type Wanted = { signal: AbortSignal; pageParam: string | undefined }
 
 /**
  * The rows of a list, page after page by cursor. Pages that are there are not asked for again by themselves, since
@@ -91,29 +127,26 @@ type Page<Row> = { data: readonly Row[]; hasMore: boolean; cursor: string | null
 export function usePages<K extends Key, Row>(
   key: K,
   input: Omit<Input<K>, 'signal'>,
-  { poll, isEnabled = true }: Options = {},
-): InfiniteQueryObserverResult<{ pages: Page<Row>[] }, Error> {
+  { isEnabled = true }: { isEnabled?: boolean } = {},
+): InfiniteQueryObserverResult<{ pages: RowPage<Row>[] }, Error> {
   const own = useInput(input)
+  const load = async ({ signal, pageParam: cursor }: Wanted) => {
+    const query = { ...(own.query as object), ...(cursor !== undefined && { cursor }) }
+    const page = await call(key, { ...own, query, signal } as unknown as Input<K>)
+    return { ...(page as object), readAt: Date.now() }
+  }
   const options = {
     queryKey: ['pages', key, own],
-    queryFn: ({ signal, pageParam }: { signal: AbortSignal; pageParam: string | undefined }) =>
-      call(key, {
-        ...own,
-        query: {
-          ...(own.query as object),
-          ...(pageParam !== undefined && { cursor: pageParam }),
-        },
-        signal,
-      } as unknown as Input<K>),
+    queryFn: load,
     initialPageParam: undefined,
-    getNextPageParam: (last: Page<Row>) => (last.hasMore ? (last.cursor ?? undefined) : undefined),
+    getNextPageParam: (last: RowPage<Row>) =>
+      last.hasMore ? (last.cursor ?? undefined) : undefined,
     enabled: isEnabled,
-    refetchInterval: intervalOf(poll),
     ...{ staleTime: Number.POSITIVE_INFINITY, refetchOnWindowFocus: false },
     placeholderData: (before: unknown) => before,
   }
   const observer = useMemo(() => new InfiniteQueryObserver(queryClient, options as never), [])
-  useObserver(observer, options, poll)
+  useObserver(observer, options)
   return resultOf(observer, options) as never
 }
 
@@ -125,7 +158,7 @@ type Observer = {
 type ObserverOptions = { queryKey: readonly unknown[]; enabled: boolean }
 
 /** Renders again at each change of the result, and tells the observer of another input. */
-function useObserver(observer: Observer, options: ObserverOptions, poll: Poll): void {
+function useObserver(observer: Observer, options: ObserverOptions, poll?: unknown): void {
   const [, renderAgain] = useState({})
   useEffect(() => observer.subscribe(() => renderAgain({})), [observer])
   useEffect(() => {

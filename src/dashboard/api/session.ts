@@ -11,13 +11,14 @@ import {
 } from '../text/text.ts'
 import { type Answer, ApiFailure, base, call, configureClient } from './client.ts'
 import { queryClient } from './queries.ts'
+import { endSetUp } from './set-up-progress.ts'
 
 export type User = Answer<'GET /users/@me'>
 export type Project = Answer<'GET /users/@me/projects'>[number]
 export type Config = Answer<'GET /config'>
 
 const LAST_PROJECT = 'pillarbox.project'
-/** Stands in the storage while a session is believed to exist: scripts do not see its cookie. */
+/** The id of the user in the storage, while a session is believed to exist: scripts do not see its cookie. */
 const SIGNED_IN = 'pillarbox.signed-in'
 
 export const config = signal<Config | undefined>(undefined)
@@ -31,8 +32,8 @@ export const isUnverified = signal(false)
 export const isSignedOut = signal(false)
 export const isOffline = signal(false)
 export const isOutdated = signal(false)
-/** The project that is shown is being reset. */
-export const isResetting = signal(false)
+/** The id of a project that is being reset. */
+export const resetting = signal<string | undefined>(undefined)
 /** The path of the address, with the base. */
 export const path = signal(location.pathname)
 
@@ -50,7 +51,6 @@ let version: string | undefined
 let waiting: (() => void)[] = []
 
 configureClient({
-  project: () => projectOf(location.pathname.slice(base.length)),
   untilSignedIn: () => {
     // Before the first answer there is no page to keep: the door is shown instead.
     if (user.value === undefined)
@@ -62,8 +62,9 @@ configureClient({
     version ??= running
     if (running !== version) isOutdated.value = true
   },
-  onResetting: () => {
-    isResetting.value = true
+  onRefused: () => void lookAtProjects(),
+  onResetting: (id) => {
+    resetting.value = id
   },
   onReachable: (isReachable) => {
     isOffline.value = !isReachable
@@ -102,7 +103,7 @@ async function loadUser(): Promise<void> {
     isUnverified.value = own === undefined
     projects.value = own ?? []
     user.value = self
-    localStorage.setItem(SIGNED_IN, 'yes')
+    localStorage.setItem(SIGNED_IN, self.id)
   } catch (error) {
     if (!(error instanceof ApiFailure) || error.status !== 401) throw error
     localStorage.removeItem(SIGNED_IN)
@@ -139,6 +140,19 @@ export async function signedIn(): Promise<void> {
   for (const resume of resumed) resume()
 }
 
+/**
+ * Somebody has gone back to a page that the browser kept. What was typed stays, but nobody may see what the page holds
+ * of another person, or of one who has signed out.
+ */
+export function wakeUp(): void {
+  if (localStorage.getItem(SIGNED_IN) !== (user.value?.id ?? null)) {
+    location.reload()
+    return
+  }
+  void queryClient.invalidateQueries()
+  void lookAtProjects()
+}
+
 export async function reloadConfig(): Promise<void> {
   config.value = await call('GET /config')
 }
@@ -150,8 +164,18 @@ async function takeLanguage(self: User): Promise<void> {
   await setLanguage(code)
 }
 
+/**
+ * Leaves nothing of the person in this browser.
+ * @throws ApiFailure if the session has not ended
+ */
 export async function signOut(): Promise<void> {
-  await call('POST /auth/logout')
+  try {
+    await call('POST /auth/logout')
+  } catch (error) {
+    // A session that ended by itself meanwhile is what was wanted.
+    if (!(error instanceof ApiFailure) || error.status !== 401) throw error
+  }
+  endSetUp()
   queryClient.clear()
   sessionStorage.clear()
   localStorage.removeItem(SIGNED_IN)
@@ -160,7 +184,31 @@ export async function signOut(): Promise<void> {
 
 export async function reloadProjects(): Promise<void> {
   projects.value = await call('GET /users/@me/projects')
+  loadedAt = Date.now()
 }
+
+/** Names, roles and states of projects are as old as this at most when somebody comes back, or is refused. */
+const PROJECTS_MS = 60_000
+let loadedAt = Date.now()
+let isLooking = false
+/** When a refusal was no news. */
+let vainAt = Number.NEGATIVE_INFINITY
+
+/** A role or the state of a project may have changed. A screen that is refused at each poll asks once a minute. */
+async function lookAtProjects(): Promise<void> {
+  if (isLooking || Date.now() - vainAt < PROJECTS_MS) return
+  isLooking = true
+  const before = JSON.stringify(projects.value)
+  await reloadProjects().catch(() => undefined)
+  if (JSON.stringify(projects.value) === before) vainAt = Date.now()
+  isLooking = false
+}
+
+document.addEventListener('visibilitychange', () => {
+  const isOld = Date.now() - loadedAt > PROJECTS_MS
+  if (!document.hidden && isOld && projects.value.length > 0)
+    void reloadProjects().catch(() => undefined)
+})
 
 /** The project that was shown last, or else the newest. */
 export function lastProject(): Project | undefined {
@@ -172,8 +220,13 @@ export function rememberProject(id: string): void {
   localStorage.setItem(LAST_PROJECT, id)
 }
 
+/** The project with this id, as it is now; undefined if it is none of the user's. */
+export function projectWith(id: string | undefined): Project | undefined {
+  return projects.value.find((one) => one.id === id)
+}
+
 /** Whether the user's role in the project is at least this one. The server decides; this only explains. */
-export function hasRole(needed: 'MEMBER' | 'ADMIN' | 'OWNER'): boolean {
+export function hasRole(needed: Project['role'], { role }: Pick<Project, 'role'>): boolean {
   const order = ['MEMBER', 'ADMIN', 'OWNER']
-  return order.indexOf(project.value?.role ?? '') >= order.indexOf(needed)
+  return order.indexOf(role) >= order.indexOf(needed)
 }

@@ -1,4 +1,5 @@
 /** The way to the first mail: what is done, and what comes next. */
+import { pollDelay } from './poll.ts'
 
 type Domain = { domain: string; verified: boolean }
 type Email = {
@@ -32,10 +33,14 @@ export function markedAt({ deliveredAt, sentAt, createdAt }: Email): string {
 
 const QUICK_MS = 1_000
 /** How long the page looks every second. */
-export const QUICK_FOR_MS = 60_000
-const SLOW_MS = 5_000
+const QUICK_FOR_MS = 60_000
+/** After the mail has ended its way. */
+const RESTING_MS = 15_000
 
-/** The delay until the page looks for mail again: every second for a minute, then every five. */
-export function lookDelay(sinceStartMs: number): number {
-  return sinceStartMs < QUICK_FOR_MS ? QUICK_MS : SLOW_MS
+type Waiting = { sinceStartMs: number; sinceInputMs: number; isOver: boolean }
+
+/** The delay until the page looks for mail again: every second for a minute, then as other screens do. */
+export function lookDelay({ sinceStartMs, sinceInputMs, isOver }: Waiting): number {
+  if (isOver) return RESTING_MS
+  return sinceStartMs < QUICK_FOR_MS ? QUICK_MS : pollDelay('fast', sinceInputMs)
 }

@@ -1,10 +1,18 @@
 /** How often a screen asks again. */
 
 const MINUTE_MS = 60_000
-const FAST_MS = 5_000
-const SLOW_MS = 15_000
+
+/** The pauses between two requests, in milliseconds: while somebody acts, and then. */
+const PACES = {
+  fast: [5_000, 15_000],
+  domain: [10_000, 15_000],
+  reset: [2_000, 15_000],
+  live: [30_000, 60_000],
+} as const
+export type Pace = keyof typeof PACES
 
 /** The delay until the next request, by the milliseconds since the last key or pointer. */
-export function pollDelay(sinceInputMs: number): number {
-  return sinceInputMs < MINUTE_MS ? FAST_MS : SLOW_MS
+export function pollDelay(pace: Pace, sinceInputMs: number): number {
+  const [acting, idle] = PACES[pace]
+  return sinceInputMs < MINUTE_MS ? acting : idle
 }

@@ -159,10 +159,16 @@ export function FormFailure({ form }: { form: Form }) {
   )
 }
 
-type SubmitProps = { form: Form; children: ComponentChildren; class?: string }
+type SubmitProps = {
+  form: Form
+  children: ComponentChildren
+  class?: string
+  /** Why nothing can be sent. */
+  obstacle?: string | undefined
+}
 
 /** The button that sends. It keeps the focus while it runs, and counts down while the server asks to wait. */
-export function Submit({ form, children, class: className = 'main' }: SubmitProps) {
+export function Submit({ form, children, class: className = 'main', obstacle }: SubmitProps) {
   const { failure, isRunning } = form
   const wait = failure instanceof ApiFailure ? (failure.retryAfter ?? 0) : 0
   const left = useCountdown(wait, failure)
@@ -171,6 +177,8 @@ export function Submit({ form, children, class: className = 'main' }: SubmitProp
     <button
       class={`btn ${className}`}
       type="submit"
+      disabled={obstacle !== undefined}
+      title={obstacle}
       aria-disabled={isOff ? 'true' : undefined}
       aria-busy={isRunning ? 'true' : undefined}
       onClick={(event) => {

@@ -3,6 +3,7 @@
  * answers at all: the page says so, and what was typed stays.
  */
 import type { ComponentType } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
 import lazyLoad from 'preact-iso/lazy'
 import { call } from '../api/client.ts'
 import { isOutdated } from '../api/session.ts'
@@ -10,26 +11,57 @@ import { Failed } from './state.tsx'
 
 type Loaded<Props> = { default: ComponentType<Props> }
 
-/** As `lazy` of preact-iso. A part that could not be loaded shows that, with a way to load the page again. */
-export function lazy<Props>(load: () => Promise<Loaded<Props>>): ComponentType<Props> {
+/** As `lazy` of preact-iso. A part that could not be loaded says so in its place, and can be loaded again. */
+export function lazy<Props extends object>(
+  load: () => Promise<Loaded<Props>>,
+): ComponentType<Props> {
+  let found: ComponentType<Props> | undefined
+  let failure: unknown
+
+  const loadAgain = async () => {
+    try {
+      // Browsers ask for the file anew: they keep no failure of an import.
+      found = (await load()).default
+    } catch (error) {
+      failure = error
+      await tell()
+    }
+  }
+
+  function Missing(props: Props) {
+    const [shown, setShown] = useState<{ failure: unknown }>({ failure })
+    const again = async () => {
+      await loadAgain()
+      setShown({ failure })
+    }
+    useEffect(() => {
+      // Whoever comes back to the part wants it.
+      if (found === undefined) void again()
+    }, [])
+    const Found = found
+    if (Found !== undefined) return <Found {...props} />
+    return (
+      <div class="body">
+        <Failed error={shown.failure} onRetry={() => void again()} />
+      </div>
+    )
+  }
+
   const loadOrTell = (): Promise<Loaded<Props>> =>
     load().catch(async (error: unknown) => {
-      // Without a connection this call fails too, and the banner for that shows.
-      await call('GET /config').then(
-        () => {
-          isOutdated.value = true
-        },
-        () => undefined,
-      )
-      return { default: () => <Missing error={error} /> }
+      failure = error
+      await tell()
+      return { default: Missing }
     })
   return lazyLoad(loadOrTell) as unknown as ComponentType<Props>
 }
 
-function Missing({ error }: { error: unknown }) {
-  return (
-    <div class="body">
-      <Failed error={error} onRetry={() => location.reload()} />
-    </div>
+/** A newer version runs if the server answers. Without a connection this call fails too, and that has its banner. */
+async function tell(): Promise<void> {
+  await call('GET /config').then(
+    () => {
+      isOutdated.value = true
+    },
+    () => undefined,
   )
 }

@@ -25,7 +25,7 @@ type ListProps<Item> = {
 }
 
 export function List<Item>(props: ListProps<Item>) {
-  const { added, showNews } = props.list
+  const { added, showNews, newsError, retryNews, asOf } = props.list
   return (
     <>
       <div class="news" aria-live="polite">
@@ -42,6 +42,11 @@ export function List<Item>(props: ListProps<Item>) {
           </button>
         )}
       </div>
+      {newsError !== null && (
+        <div class="body">
+          <Failed error={newsError} asOf={asOf} onRetry={retryNews} />
+        </div>
+      )}
       <Rows {...props} />
     </>
   )

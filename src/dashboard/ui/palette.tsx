@@ -16,6 +16,7 @@ import { Dialog } from './dialog.tsx'
 import { link, outer } from './link.ts'
 import { NAV_ITEMS } from './nav.ts'
 import { showOnboarding } from './onboarding.ts'
+import { toast } from './toast.tsx'
 import { useDelayed } from './use-delayed.ts'
 
 addTexts(paletteTexts)
@@ -147,7 +148,10 @@ function listEntries(route: (url: string) => void): Entry[] {
         setDensity(name),
       ),
     ),
-    action('sign-out', t('shell.signOut'), () => void signOut()),
+    action('sign-out', t('shell.signOut'), () => {
+      // The palette is closed by then.
+      signOut().catch(() => toast(t('shell.signOut.failed')))
+    }),
   ]
 }
 

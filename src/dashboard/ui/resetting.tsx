@@ -1,23 +1,21 @@
 /** In place of every screen while the project is being reset. It opens again by itself. */
 import { useEffect } from 'preact/hooks'
 import { useCall } from '../api/queries.ts'
-import { isResetting, project, reloadProjects } from '../api/session.ts'
+import { project, reloadProjects, resetting } from '../api/session.ts'
 import { t } from '../text/text.ts'
 import { Page } from './page.tsx'
 import { Failed } from './state.tsx'
-
-const POLL_MS = 2_000
 
 export function Resetting({ id }: { id: string }) {
   const { data, error, refetch } = useCall(
     'GET /users/@me/projects/{id}/reset',
     { params: { id } },
-    { poll: POLL_MS },
+    { poll: 'reset' },
   )
   const state = data?.data.state
   useEffect(() => {
     if (state === undefined || state === 'running') return
-    isResetting.value = false
+    resetting.value = undefined
     void reloadProjects()
   }, [state])
   return (

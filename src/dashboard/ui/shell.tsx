@@ -6,17 +6,15 @@ import { useLocation } from 'preact-iso/router'
 import { base } from '../api/client.ts'
 import {
   config,
-  isOffline,
-  isOutdated,
-  isResetting,
   isSignedOut,
   lastProject,
   project,
   projects,
-  signOut,
+  resetting,
   user,
 } from '../api/session.ts'
 import { codeText, t } from '../text/text.ts'
+import { ServerBanners } from './banners.tsx'
 import { Dialog } from './dialog.tsx'
 import { Icon, Mark } from './icon.tsx'
 import { useKeys } from './keys.ts'
@@ -24,6 +22,7 @@ import { lazy } from './lazy.tsx'
 import { hostName, link, outer } from './link.ts'
 import { isCurrent, NAV_ITEMS, NAVIGATION, type NavItem } from './nav.ts'
 import { Resetting } from './resetting.tsx'
+import { SignOut } from './sign-out.tsx'
 import { Suspense } from './suspense.tsx'
 import { Toasts } from './toast.tsx'
 
@@ -86,7 +85,7 @@ export function Shell({ children }: { children: ComponentChildren }) {
         </header>
         <main class="sheet" id="main">
           <Banners />
-          {isResetting.value && project.value !== undefined ? (
+          {project.value !== undefined && resetting.value === project.value.id ? (
             <Resetting id={project.value.id} />
           ) : (
             children
@@ -104,7 +103,7 @@ export function Shell({ children }: { children: ComponentChildren }) {
       </nav>
       <Toasts />
       <Suspense>
-        {project.value !== undefined && <Tray key={project.value.id} />}
+        {project.value !== undefined && <Tray key={project.value.id} project={project.value.id} />}
         {open === 'palette' && <Palette onClose={close} />}
         {open === 'keys' && <KeyList onClose={close} />}
         {isSignedOut.value && <SignInDialog />}
@@ -163,10 +162,9 @@ function AccountLinks() {
         <Icon name="book" />
         {t('shell.guide')}
       </a>
-      <button class="btn quiet" type="button" onClick={signOut}>
+      <SignOut>
         <Icon name="out" />
-        {t('shell.signOut')}
-      </button>
+      </SignOut>
     </nav>
   )
 }
@@ -215,15 +213,7 @@ function Banners() {
   const { disabled, disabledReason } = project.value ?? {}
   return (
     <div aria-live="polite">
-      {isOffline.value && <p class="note warn banner">{t('shell.offline')}</p>}
-      {isOutdated.value && (
-        <p class="note banner">
-          {t('shell.newVersion')}{' '}
-          <button class="btn" type="button" onClick={() => location.reload()}>
-            {t('shell.reload')}
-          </button>
-        </p>
-      )}
+      <ServerBanners />
       {disabled === true && (
         <p class="note bad banner">
           {t('shell.disabled', { reason: disabledText(disabledReason ?? '') })}

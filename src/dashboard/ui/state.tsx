@@ -2,12 +2,13 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { ApiFailure } from '../api/client.ts'
-import { codeText, t } from '../text/text.ts'
+import { codeText, t, tx } from '../text/text.ts'
 import { Copy } from './copy.tsx'
 import { useCountdown } from './countdown.ts'
 import { Icon } from './icon.tsx'
 import { link } from './link.ts'
 import { Stamp } from './stamp.tsx'
+import { Time } from './time.tsx'
 
 /** How long a screen stays as it is before it says that it loads. */
 const QUIET_MS = 150
@@ -31,10 +32,16 @@ export function Loading({ rows = 8 }: { rows?: number }) {
   )
 }
 
-type FailedProps = { error: unknown; onRetry?(): void; title?: string }
+type FailedProps = {
+  error: unknown
+  onRetry?(): void
+  title?: string
+  /** When what stands beside was read, epoch milliseconds; 0 where nothing stands. */
+  asOf?: number
+}
 
 /** What failed, what to do, and the id of the request. It stands in the place of the part that failed. */
-export function Failed({ error, onRetry, title = t('failed.title') }: FailedProps) {
+export function Failed({ error, onRetry, title = t('failed.title'), asOf = 0 }: FailedProps) {
   const failure =
     error instanceof ApiFailure ? error : new ApiFailure('INTERNAL_SERVER_ERROR', String(error))
   const text = codeText('failed', failure.code)
@@ -43,7 +50,11 @@ export function Failed({ error, onRetry, title = t('failed.title') }: FailedProp
       <Icon name="warn" />
       <div class="grow">
         <p>
-          <b>{title}</b>
+          <b>
+            {asOf === 0
+              ? title
+              : tx('failed.old', { time: <Time at={new Date(asOf).toISOString()} /> })}
+          </b>
         </p>
         <p>
           {text ?? <span lang="en">{failure.message}</span>}{' '}

@@ -1,10 +1,11 @@
 /** The jobs of the project that run, in a corner of every page: a reload or another page loses none of them. */
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { type Answer, type ApiFailure, call } from '../api/client.ts'
-import { queryClient, useCall } from '../api/queries.ts'
+import { failureOf, queryClient, useCall } from '../api/queries.ts'
 import { findEnded, isEnded, jobDelay } from '../logic/jobs.ts'
 import { palette as paletteTexts } from '../text/en/palette.ts'
 import { addTexts, t } from '../text/text.ts'
+import { Failed } from './state.tsx'
 import { toast } from './toast.tsx'
 
 addTexts(paletteTexts)
@@ -13,11 +14,13 @@ type ListedJob = Answer<'GET /jobs'>['data'][number]
 
 const LIST = 'GET /jobs'
 
-export default function Tray() {
+export default function Tray({ project }: { project: string }) {
   const asked = useRef(0)
   const known = useRef<readonly ListedJob[] | undefined>(undefined)
   const [delay, setDelay] = useState(jobDelay([], 0))
-  const { data, dataUpdatedAt } = useCall(LIST, {}, { poll: delay })
+  const query = useCall(LIST, { project }, { poll: delay })
+  const { data, dataUpdatedAt, refetch } = query
+  const failure = failureOf(query)
   const jobs = data?.data
   useEffect(() => {
     if (jobs === undefined) return
@@ -38,20 +41,23 @@ export default function Tray() {
         <summary>{t('tray.title', { count: running.length })}</summary>
         <ul>
           {running.map((job) => (
-            <JobLine key={job.id} job={job} />
+            <JobLine key={job.id} {...{ project, job }} />
           ))}
         </ul>
+        {failure !== null && (
+          <Failed error={failure} asOf={dataUpdatedAt} onRetry={() => void refetch()} />
+        )}
       </details>
     </aside>
   )
 }
 
-function JobLine({ job }: { job: ListedJob }) {
+function JobLine({ project, job }: { project: string; job: ListedJob }) {
   const { id, label, state, progress, done, total, by, isCancelling } = job
   const [failure, setFailure] = useState<ApiFailure>()
   const cancel = async () => {
     try {
-      await call('DELETE /jobs/{id}', { params: { id } })
+      await call('DELETE /jobs/{id}', { project, params: { id } })
       setFailure(undefined)
     } catch (error) {
       setFailure(error as ApiFailure)

@@ -4,7 +4,16 @@
  */
 import { useEffect, useMemo } from 'preact/hooks'
 import type { Input, Key } from '../api/client.ts'
-import { queryClient, useCall, useInput, usePages } from '../api/queries.ts'
+import {
+  failureOf,
+  queryClient,
+  type RowPage,
+  useCall,
+  useInput,
+  usePages,
+} from '../api/queries.ts'
+import { oldestRead } from '../logic/list-age.ts'
+import { isVisible } from './clock.ts'
 import { keptPlace } from './table.tsx'
 
 const PAGE_ROWS = 100
@@ -12,12 +21,6 @@ const PAGE_ROWS = 100
 const MAX_ROWS = 20_000
 
 type Row = { id: string }
-type RowPage<Item> = {
-  data: readonly Item[]
-  cursor: string | null
-  hasMore: boolean
-  total?: number
-}
 
 export type LoadedList<Item> = ReturnType<typeof useList<Key, Item & Row>>
 
@@ -33,7 +36,7 @@ export function useList<K extends Key, Item extends Row>(key: K, query: object) 
   }, [text])
   const pages = usePages<K, Item>(key, input)
   const isReady = pages.isSuccess && !pages.isPlaceholderData
-  const first = pages.data?.pages[0] as RowPage<Item> | undefined
+  const first = pages.data?.pages[0]
   useEffect(() => {
     // The first page was just loaded: the call that looks for news begins after its pause.
     if (isReady && queryClient.getQueryData(firstKey) === undefined) {
@@ -42,17 +45,17 @@ export function useList<K extends Key, Item extends Row>(key: K, query: object) 
   }, [isReady, text])
   const news = useCall(key, input, { poll: 'fast', isEnabled: isReady })
 
-  const loaded = useMemo(
-    () => ((pages.data?.pages ?? []) as RowPage<Item>[]).flatMap(({ data }) => data),
-    [pages.data],
-  )
+  const loaded = useMemo(() => (pages.data?.pages ?? []).flatMap(({ data }) => data), [pages.data])
   const fresh = isReady ? (news.data as unknown as RowPage<Item> | undefined) : undefined
   const rows = useMemo(() => refreshed(loaded, fresh), [loaded, fresh])
   const added = useMemo(() => newer(loaded, fresh), [loaded, fresh])
 
   const showNews = () => {
     if (fresh === undefined) return
-    queryClient.setQueryData(pagesKey, { pages: [fresh], pageParams: [undefined] })
+    queryClient.setQueryData(pagesKey, {
+      pages: [{ ...fresh, readAt: news.dataUpdatedAt }],
+      pageParams: [undefined],
+    })
   }
   useEffect(() => {
     // In an empty list nothing can jump.
@@ -61,11 +64,11 @@ export function useList<K extends Key, Item extends Row>(key: K, query: object) 
 
   const isFull = rows.length >= MAX_ROWS
   const canLoad = pages.hasNextPage && !pages.isFetching && !pages.isError && !isFull && isReady
-  const isEmpty = loaded.length === 0
+  const isSought = loaded.length === 0 && isVisible.value
   useEffect(() => {
     // A page of a rare filter may be empty, and the next one not.
-    if (isEmpty && canLoad) void pages.fetchNextPage({ cancelRefetch: false })
-  }, [isEmpty, canLoad])
+    if (isSought && canLoad) void pages.fetchNextPage({ cancelRefetch: false })
+  }, [isSought, canLoad])
   return {
     rows,
     added,
@@ -75,11 +78,15 @@ export function useList<K extends Key, Item extends Row>(key: K, query: object) 
     hasMore: pages.hasNextPage === true,
     isLoadingMore: pages.isFetchingNextPage,
     isDimmed: pages.isPlaceholderData,
-    error: pages.error,
+    error: failureOf(pages),
+    /** Why the rows are no newer. */
+    newsError: isReady ? failureOf(news) : null,
+    retryNews: () => void news.refetch(),
     retry: () => void (pages.data === undefined ? pages.refetch() : pages.fetchNextPage()),
     loadMore: canLoad ? () => void pages.fetchNextPage({ cancelRefetch: false }) : undefined,
     total: (fresh ?? first)?.total,
-    asOf: news.dataUpdatedAt || pages.dataUpdatedAt,
+    /** When the oldest of the rows was read. */
+    asOf: oldestRead(pages.data?.pages ?? [], { rows: fresh?.data ?? [], at: news.dataUpdatedAt }),
   }
 }
 

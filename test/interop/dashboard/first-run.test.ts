@@ -19,6 +19,10 @@ import { type Sink, startSink } from '../../fakes/smtp-sink.ts'
 import { useChromium } from '../http/chromium.ts'
 import { findAccessFaults, listenForFaults } from './dashboard.ts'
 
+/** All that the browser keeps of the page. */
+const KEPT =
+  'JSON.stringify([location.href, history.state, {...localStorage}, {...sessionStorage}])'
+
 const PASSWORD = 'correct horse battery staple'
 
 const chromium = useChromium(['--disable-background-networking'])
@@ -44,6 +48,7 @@ describe('the first run', { skip: chromium.skip }, () => {
       await page.getByLabel('Password').fill(user.password)
       await page.keyboard.press('Enter')
       await page.getByRole('heading', { level: 1, name: 'Your first mail' }).waitFor()
+      await page.getByText(`Signed in as ${user.address}`).waitFor()
       assert.deepEqual(await findAccessFaults(page), [])
       const address = page.url()
       await page.getByRole('button', { name: 'Send it from here' }).click()
@@ -84,6 +89,13 @@ describe('the first run', { skip: chromium.skip }, () => {
       await page.getByRole('button', { name: 'Continue' }).click()
       await page.getByLabel('Name of the project').fill('Larkspur')
       await page.keyboard.press('Enter')
+      await page.getByText('This is the only time that the secret key is shown.').waitFor()
+      const key = (await page.locator('.key-line code').first().textContent()) ?? ''
+      assert.match(key, /^sk_/)
+      assert.deepEqual(await findAccessFaults(page), [])
+      const kept = (await page.evaluate(KEPT)) as string
+      assert.ok(!kept.includes(key))
+      await page.getByRole('button', { name: 'I have kept it' }).click()
       await page.getByLabel('Domain that your mail comes from').fill('larkspur.test')
       await page.keyboard.press('Enter')
       await page.getByText('Waiting for the records').waitFor()

@@ -1,8 +1,8 @@
 /** What a person can do with an email. A failure is told here, where the action was started. */
 import { useState } from 'preact/hooks'
 import { call } from '../../api/client.ts'
-import { queryClient, useInput } from '../../api/queries.ts'
-import { project } from '../../api/session.ts'
+import { queryClient } from '../../api/queries.ts'
+import { projectWith } from '../../api/session.ts'
 import type { EmailState } from '../../logic/email-state.ts'
 import { suppressionText } from '../../logic/reason.ts'
 import { visible } from '../../logic/visible.ts'
@@ -11,6 +11,7 @@ import { Dialog } from '../../ui/dialog.tsx'
 import { Failed } from '../../ui/state.tsx'
 import { Time } from '../../ui/time.tsx'
 import { type Action, useAction } from '../../ui/use-action.ts'
+import { whyNot } from '../../ui/why-not.ts'
 import type { EmailRecord } from './record.ts'
 import type { SuppressionState } from './use-suppression.ts'
 
@@ -30,9 +31,9 @@ export function Actions({ email, state, suppression }: ActionsProps) {
   const [asked, setAsked] = useState<Asked>()
   const [done, setDone] = useState<'suppressed' | 'lifted'>()
   const action = useAction()
-  const { id, recipientAddress: address, sourceType } = email
-  const isDisabled = project.value?.disabled === true
-  const input = useInput({ params: { id } })
+  const { id, projectId: project, recipientAddress: address, sourceType } = email
+  const obstacle = whyNot(projectWith(project))
+  const input = { params: { id }, project }
   const show = (changed: EmailRecord) =>
     queryClient.setQueryData(['GET /emails/{id}', input], changed)
   const close = () => {
@@ -44,8 +45,8 @@ export function Actions({ email, state, suppression }: ActionsProps) {
     <button
       class="btn"
       type="button"
-      disabled={isDisabled || action.isRunning}
-      title={isDisabled ? t('action.disabled') : undefined}
+      disabled={obstacle !== undefined || action.isRunning}
+      title={obstacle}
       onClick={onClick}
     >
       {label}
@@ -72,6 +73,9 @@ export function Actions({ email, state, suppression }: ActionsProps) {
       {action.error !== null && asked === undefined && (
         <Failed error={action.error} title={t('action.failed')} />
       )}
+      {suppression.failure !== null && (
+        <Failed error={suppression.failure} onRetry={() => void suppression.reload()} />
+      )}
       {asked === 'cancel' && (
         <Ask
           title={t('action.cancel.title')}
@@ -90,7 +94,9 @@ export function Actions({ email, state, suppression }: ActionsProps) {
           onClose={close}
           action={action}
           write={async () => {
-            await call('POST /suppressions', { body: { email: address, reason: 'MANUAL' } })
+            await call('POST /suppressions', {
+              ...{ project, body: { email: address, reason: 'MANUAL' } },
+            })
             setDone('suppressed')
             await suppression.reload()
           }}
@@ -105,7 +111,7 @@ export function Actions({ email, state, suppression }: ActionsProps) {
           onClose={close}
           action={action}
           write={async () => {
-            await call('DELETE /suppressions', { body: { emails: [address] } })
+            await call('DELETE /suppressions', { project, body: { emails: [address] } })
             setDone('lifted')
             await suppression.reload()
           }}

@@ -127,7 +127,7 @@ function SourceText({ email }: ContentProps) {
 type WithSourceProps = ContentProps & { children(source: string): ComponentChildren }
 
 function WithSource({ email: { id, projectId }, children }: WithSourceProps) {
-  const input = { params: { id } }
+  const input = { params: { id }, project: projectId }
   const { data, error, refetch } = useLoaded(['source', projectId, id], (signal) =>
     callText('GET /emails/{id}/raw', { ...input, signal }),
   )

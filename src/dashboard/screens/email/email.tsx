@@ -1,8 +1,8 @@
 /** The story of an email: first where it is and whether somebody must act, then what happened. */
-
+import type { ComponentChildren } from 'preact'
 import { useLocation, useRoute } from 'preact-iso/router'
 import { ApiFailure } from '../../api/client.ts'
-import { queryClient, useCall, useInput } from '../../api/queries.ts'
+import { failureOf, queryClient, useCall, useInput } from '../../api/queries.ts'
 import { isWaiting, stateOf } from '../../logic/email-state.ts'
 import { rowReason } from '../../logic/row-reason.ts'
 import { readState, writeState } from '../../logic/url-state.ts'
@@ -45,7 +45,9 @@ function EmailScreen({ id }: { id: string }) {
   const input = useInput({ params: { id } })
   const before = queryClient.getQueryData<EmailRecord>(['GET /emails/{id}', input])
   const poll = before === undefined || isWaiting(stateOf(before)) ? 'fast' : ENDED_POLL_MS
-  const { data: email, error, refetch } = useCall('GET /emails/{id}', input, { poll })
+  const query = useCall('GET /emails/{id}', input, { poll })
+  const { data: email, dataUpdatedAt, refetch } = query
+  const error = failureOf(query)
   const trail = <a href={link('/emails')}>{t('nav.emails')}</a>
   if (email === undefined) {
     const isGone = error instanceof ApiFailure && [404, 422].includes(error.status)
@@ -59,10 +61,23 @@ function EmailScreen({ id }: { id: string }) {
       </Page>
     )
   }
-  return <Shown email={email} trail={trail} />
+  return (
+    <Shown email={email} trail={trail}>
+      {error !== null && (
+        <Failed error={error} asOf={dataUpdatedAt} onRetry={() => void refetch()} />
+      )}
+    </Shown>
+  )
 }
 
-function Shown({ email, trail }: { email: EmailRecord; trail: preact.ComponentChildren }) {
+type ShownProps = {
+  email: EmailRecord
+  trail: ComponentChildren
+  /** What is to be said about the whole. */
+  children: ComponentChildren
+}
+
+function Shown({ email, trail, children }: ShownProps) {
   const { url, path } = useLocation()
   const state = stateOf(email)
   const suppression = useSuppression(email)
@@ -85,6 +100,7 @@ function Shown({ email, trail }: { email: EmailRecord; trail: preact.ComponentCh
       actions={<Actions {...{ email, state, suppression }} />}
     >
       <div class="body">
+        {children}
         <AnswerNote {...{ email, state }} />
         <nav class="tabs inner" aria-label={t('story.views')}>
           {VIEWS.map((view) => (

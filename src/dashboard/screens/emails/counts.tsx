@@ -1,5 +1,6 @@
 /** Below the list: how many emails of the filter have each state. The rows do not wait for it. */
-import { useCall } from '../../api/queries.ts'
+import type { Answer } from '../../api/client.ts'
+import { failureOf, useCall } from '../../api/queries.ts'
 import {
   EMAIL_FIELDS,
   type EmailQuery,
@@ -24,9 +25,29 @@ type CountsProps = {
 
 export function Counts({ filter, query, path, isReady }: CountsProps) {
   const options = { poll: POLL_MS, isEnabled: isReady }
-  const { data, error } = useCall('GET /emails/counts', { query }, options)
-  if (error !== null && data === undefined) return <span>{t('emails.count.failed')}</span>
-  if (data === undefined) return <span>{t('emails.count.loading')}</span>
+  const counts = useCall('GET /emails/counts', { query }, options)
+  return (
+    <>
+      {failureOf(counts) !== null && (
+        <span>
+          {t('emails.count.failed')}{' '}
+          <button class="text-button" type="button" onClick={() => void counts.refetch()}>
+            {t('state.again')}
+          </button>
+        </span>
+      )}
+      <Counted {...{ filter, path }} data={counts.data} isLoading={counts.isPending} />
+    </>
+  )
+}
+
+type CountedProps = Pick<CountsProps, 'filter' | 'path'> & {
+  data: Answer<'GET /emails/counts'> | undefined
+  isLoading: boolean
+}
+
+function Counted({ filter, path, data, isLoading }: CountedProps) {
+  if (data === undefined) return isLoading ? <span>{t('emails.count.loading')}</span> : null
   if (data.counts === null) return <span>{t('emails.count.many')}</span>
   return (
     <span class="row" aria-live="polite">

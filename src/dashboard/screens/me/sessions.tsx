@@ -2,10 +2,11 @@
 import { useState } from 'preact/hooks'
 import { type Answer, ApiFailure, call } from '../../api/client.ts'
 import { useCall } from '../../api/queries.ts'
-import { signOut } from '../../api/session.ts'
 import { deviceOf } from '../../logic/device.ts'
 import { t } from '../../text/text.ts'
-import { Failed, Loading } from '../../ui/state.tsx'
+import { Panel } from '../../ui/panel.tsx'
+import { SignOut } from '../../ui/sign-out.tsx'
+import { Failed } from '../../ui/state.tsx'
 import { Status } from '../../ui/status.tsx'
 import { Time } from '../../ui/time.tsx'
 
@@ -15,7 +16,8 @@ type Session = Answer<'GET /users/@me/sessions'>[number]
 export const SESSIONS = 'GET /users/@me/sessions'
 
 export function Sessions() {
-  const { data, error, refetch } = useCall(SESSIONS)
+  const query = useCall(SESSIONS)
+  const { data, refetch } = query
   const [ending, setEnding] = useState<readonly string[]>([])
   const [failure, setFailure] = useState<unknown>()
   const others = (data ?? []).filter(({ current }) => !current)
@@ -46,23 +48,21 @@ export function Sessions() {
         )}
       </div>
       {failure !== undefined && <Failed error={failure} title={t('form.failed')} />}
-      {data === undefined && error === null && <Loading rows={3} />}
-      {data === undefined && error !== null && (
-        <Failed error={error} onRetry={() => void refetch()} />
-      )}
-      {data !== undefined && (
-        <ul class="sessions" aria-busy={ending.length > 0}>
-          {data.map((session) => (
-            <li key={session.id}>
-              <SessionLine
-                session={session}
-                isEnding={ending.includes(session.id)}
-                onEnd={() => end([session.id])}
-              />
-            </li>
-          ))}
-        </ul>
-      )}
+      <Panel query={query} rows={3}>
+        {(sessions) => (
+          <ul class="sessions" aria-busy={ending.length > 0}>
+            {sessions.map((session) => (
+              <li key={session.id}>
+                <SessionLine
+                  session={session}
+                  isEnding={ending.includes(session.id)}
+                  onEnd={() => end([session.id])}
+                />
+              </li>
+            ))}
+          </ul>
+        )}
+      </Panel>
     </section>
   )
 }
@@ -86,9 +86,7 @@ function SessionLine({ session, isEnding, onEnd }: LineProps) {
         </p>
       </div>
       {current ? (
-        <button class="btn quiet" type="button" onClick={() => void signOut()}>
-          {t('shell.signOut')}
-        </button>
+        <SignOut />
       ) : (
         <button
           class="btn"

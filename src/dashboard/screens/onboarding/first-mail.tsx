@@ -15,10 +15,27 @@ export type FirstEmail = Answer<'GET /emails'>['data'][number]
 
 const TONES: Readonly<Record<string, Tone>> = { waiting: 'live', arrived: 'good', failed: 'bad' }
 
-type FirstMailBoxProps = { email: FirstEmail | undefined; error: unknown; onRetry(): void }
+type FirstMailBoxProps = {
+  email: FirstEmail | undefined
+  error: unknown
+  /** When the mail was looked for, epoch milliseconds. */
+  asOf: number
+  onRetry(): void
+}
 
-export function FirstMailBox({ email, error, onRetry }: FirstMailBoxProps) {
-  if (email === undefined && error !== null) return <Failed error={error} onRetry={onRetry} />
+export function FirstMailBox({ email, error, asOf, onRetry }: FirstMailBoxProps) {
+  if (error !== null) {
+    return (
+      <>
+        <Failed error={error} onRetry={onRetry} asOf={asOf} />
+        {email !== undefined && <Mailbox email={email} />}
+      </>
+    )
+  }
+  return <Mailbox email={email} />
+}
+
+function Mailbox({ email }: Pick<FirstMailBoxProps, 'email'>) {
   return (
     <div class="empty mailbox" role="status">
       {email === undefined ? (

@@ -1,7 +1,7 @@
 /** The dialog for new keys: what will happen, and then the keys, once. */
 import { useState } from 'preact/hooks'
 import { call } from '../../api/client.ts'
-import { project, reloadProjects } from '../../api/session.ts'
+import { type Project, reloadProjects } from '../../api/session.ts'
 import { relativeTime } from '../../logic/format.ts'
 import { locale, t } from '../../text/text.ts'
 import { Dialog } from '../../ui/dialog.tsx'
@@ -9,8 +9,10 @@ import { FormBox, FormFailure, Submit, useForm } from '../../ui/form.tsx'
 import type { NewKeyPair } from '../../ui/fresh-keys.ts'
 import { KeyBox } from './key-box.tsx'
 
-export function NewKeys({ onClose }: { onClose(): void }) {
-  const { id = '', name = '', secretLastUsedAt = null } = project.value ?? {}
+type NewKeysProps = { project: Project; onClose(): void }
+
+export function NewKeys({ project, onClose }: NewKeysProps) {
+  const { id, name, secretLastUsedAt } = project
   const [keys, setKeys] = useState<NewKeyPair>()
   const form = useForm(async () => {
     const made = await call('POST /users/@me/projects/{id}/regenerate-keys', { params: { id } })

@@ -2,18 +2,21 @@
  * The first steps of a project, on the place of its overview: a sender, a mail, and its story, on one page. The page
  * notices mail that a program sends, and asks nothing about the person.
  */
-import { useEffect, useState } from 'preact/hooks'
-import { useCall } from '../../api/queries.ts'
-import { config, project } from '../../api/session.ts'
-import { firstOutcome, firstSender, lookDelay, QUICK_FOR_MS } from '../../logic/onboarding.ts'
+import { useCallback, useEffect, useState } from 'preact/hooks'
+import type { Answer } from '../../api/client.ts'
+import { failureOf, useCall } from '../../api/queries.ts'
+import { config } from '../../api/session.ts'
+import { firstOutcome, firstSender, lookDelay } from '../../logic/onboarding.ts'
 import { first as firstTexts } from '../../text/en/first.ts'
 import { form as formTexts } from '../../text/en/form.ts'
 import { addTexts, t } from '../../text/text.ts'
+import { lastInput } from '../../ui/last-input.ts'
 import { lazy } from '../../ui/lazy.tsx'
 import { putStepsAway } from '../../ui/onboarding.ts'
 import { Page } from '../../ui/page.tsx'
 import { Panel } from '../../ui/panel.tsx'
 import { Suspense } from '../../ui/suspense.tsx'
+import { useProject } from '../../ui/use-project.ts'
 import { type FirstEmail, FirstMailBox } from './first-mail.tsx'
 import { SendStep } from './send-step.tsx'
 import { ReadStep, RealStep, SenderStep, SignedInStep } from './steps.tsx'
@@ -22,20 +25,21 @@ addTexts(firstTexts, formTexts)
 
 const DomainStep = lazy(() => import('./domain-step.tsx'))
 
-const DOMAIN_MS = 10_000
-/** After the mail has ended its way. */
-const RESTING_MS = 15_000
+/** The page that shows the records of a domain looks for them by itself, and tells when they are there. */
+const DOMAINS_MS = 30_000
 
 export default function Onboarding() {
-  const { id = '' } = project.value ?? {}
+  const project = useProject()
+  const id = project?.id ?? ''
   const [since, setSince] = useState(() => Date.now())
   const { sender, domains } = useSender(id)
-  const { email, error, refetch } = useNewestEmail(since, sender !== undefined)
+  const { email, error, asOf, refetch } = useNewestEmail(since, sender !== undefined)
   const isDone = email !== undefined && firstOutcome(email) === 'arrived'
   const lookAgain = () => {
     setSince(Date.now())
     void refetch()
   }
+  if (project === undefined) return null
   return (
     <Page
       title={t('first.title')}
@@ -51,12 +55,12 @@ export default function Onboarding() {
                   <SignedInStep />
                   {sender === undefined ? (
                     <Suspense>
-                      <DomainStep />
+                      <DomainStep project={project} />
                     </Suspense>
                   ) : (
                     <SenderStep sender={sender} />
                   )}
-                  <SendStep sender={sender} isDone={isDone} onSent={lookAgain} />
+                  <SendStep project={project} sender={sender} isDone={isDone} onSent={lookAgain} />
                   <ReadStep email={email} isDone={isDone} />
                   <RealStep isNext={isDone} />
                 </ol>
@@ -64,7 +68,7 @@ export default function Onboarding() {
             </Panel>
           </section>
           <aside class="aside">
-            <FirstMailBox email={email} error={error} onRetry={lookAgain} />
+            <FirstMailBox {...{ email, error, asOf }} onRetry={lookAgain} />
           </aside>
         </div>
       </div>
@@ -91,7 +95,7 @@ function useSender(projectId: string) {
   const domains = useCall(
     'GET /domains/project/{projectId}',
     { params: { projectId } },
-    { poll: isLooking ? DOMAIN_MS : undefined },
+    { poll: isLooking ? DOMAINS_MS : undefined },
   )
   const sender = firstSender(domains.data ?? [])
   useEffect(() => setLooking(sender === undefined), [sender])
@@ -100,23 +104,18 @@ function useSender(projectId: string) {
 
 /** The newest email of the project: looked for every second at first, and seldom once it has ended its way. */
 function useNewestEmail(since: number, isEnabled: boolean) {
-  const [poll, setPoll] = useState(lookDelay(0))
-  const { data, error, refetch } = useCall(
-    'GET /emails',
-    { query: { limit: 1 } },
-    { poll, isEnabled },
+  const poll = useCallback(
+    (known: Answer<'GET /emails'> | undefined) => {
+      const newest = known?.data[0]
+      return lookDelay({
+        ...{ sinceStartMs: Date.now() - since, sinceInputMs: Date.now() - lastInput() },
+        isOver: newest !== undefined && firstOutcome(newest) !== 'waiting',
+      })
+    },
+    [since],
   )
+  const query = useCall('GET /emails', { query: { limit: 1 } }, { poll, isEnabled })
+  const { data, dataUpdatedAt: asOf, refetch } = query
   const email: FirstEmail | undefined = data?.data[0]
-  const isOver = email !== undefined && firstOutcome(email) !== 'waiting'
-  useEffect(() => {
-    if (isOver) {
-      setPoll(RESTING_MS)
-      return
-    }
-    setPoll(lookDelay(Date.now() - since))
-    const left = Math.max(0, since + QUICK_FOR_MS - Date.now())
-    const timer = setTimeout(() => setPoll(lookDelay(QUICK_FOR_MS)), left)
-    return () => clearTimeout(timer)
-  }, [since, isOver])
-  return { email, error, refetch }
+  return { email, error: failureOf(query), asOf, refetch }
 }

@@ -1,24 +1,26 @@
 /** The step that sends: by a program, whose text stands here, or from the page. */
 import { useState } from 'preact/hooks'
 import { base, call } from '../../api/client.ts'
-import { config, hasRole, project, user } from '../../api/session.ts'
+import { config, type Project, user } from '../../api/session.ts'
 import { SNIPPETS, type SnippetKind, writeSnippet } from '../../logic/snippets.ts'
 import { t } from '../../text/text.ts'
 import { Copy } from '../../ui/copy.tsx'
 import { Field } from '../../ui/field.tsx'
 import { FormBox, FormFailure, Submit, useForm } from '../../ui/form.tsx'
 import { Icon } from '../../ui/icon.tsx'
+import { whyNot } from '../../ui/why-not.ts'
 import { FreshKeys } from './fresh-keys.tsx'
 import { NewKeys } from './new-keys.tsx'
 
 type SendStepProps = {
+  project: Project
   /** Undefined until a domain is verified. */
   sender: string | undefined
   isDone: boolean
   onSent(): void
 }
 
-export function SendStep({ sender, isDone, onSent }: SendStepProps) {
+export function SendStep({ project, sender, isDone, onSent }: SendStepProps) {
   return (
     <li class={isDone ? 'good' : sender === undefined ? '' : 'next'}>
       <p class={sender === undefined ? 'muted' : ''}>
@@ -26,12 +28,14 @@ export function SendStep({ sender, isDone, onSent }: SendStepProps) {
       </p>
       <p class="small muted">{t(sender === undefined ? 'first.send.later' : 'first.send.text')}</p>
       <FreshKeys />
-      {sender !== undefined && <Sending sender={sender} onSent={onSent} />}
+      {sender !== undefined && <Sending {...{ project, sender, onSent }} />}
     </li>
   )
 }
 
-function Sending({ sender, onSent }: { sender: string; onSent(): void }) {
+type SendingProps = { project: Project; sender: string; onSent(): void }
+
+function Sending({ project, sender, onSent }: SendingProps) {
   const [to, setTo] = useState(user.value?.email ?? '')
   const [kind, setKind] = useState<SnippetKind>('curl')
   const [isAsking, setAsking] = useState(false)
@@ -40,9 +44,10 @@ function Sending({ sender, onSent }: { sender: string; onSent(): void }) {
     body: `<p>${t('first.body')}</p>`,
   }
   const form = useForm(async () => {
-    await call('POST /emails/test', { body: mail })
+    await call('POST /emails/test', { project: project.id, body: mail })
     onSent()
   })
+  const keyObstacle = whyNot(project, 'ADMIN')
   const snippet = writeSnippet(kind, sendingPlace(), mail)
   return (
     <div class="step">
@@ -72,17 +77,15 @@ function Sending({ sender, onSent }: { sender: string; onSent(): void }) {
         <button
           class="btn quiet"
           type="button"
-          disabled={!hasRole('ADMIN')}
+          disabled={keyObstacle !== undefined}
           onClick={() => setAsking(true)}
         >
           <Icon name="key" />
           {t('first.newKey')}
         </button>
-        {!hasRole('ADMIN') && (
-          <span class="xs muted">{t('role.needed', { role: t('role.ADMIN') })}</span>
-        )}
+        {keyObstacle !== undefined && <span class="xs muted">{keyObstacle}</span>}
       </p>
-      <p class="xs muted">{t('first.key', { key: project.value?.secret ?? '' })}</p>
+      <p class="xs muted">{t('first.key', { key: project.secret })}</p>
       <FormBox form={form} class="send-here">
         <Field
           {...{ form, name: 'to', label: t('first.to') }}
@@ -99,13 +102,13 @@ function Sending({ sender, onSent }: { sender: string; onSent(): void }) {
             />
           )}
         </Field>
-        <Submit form={form} class="main">
+        <Submit form={form} obstacle={whyNot(project)}>
           <Icon name="send" />
           {t('first.here')}
         </Submit>
       </FormBox>
       <FormFailure form={form} />
-      {isAsking && <NewKeys onClose={() => setAsking(false)} />}
+      {isAsking && <NewKeys project={project} onClose={() => setAsking(false)} />}
     </div>
   )
 }

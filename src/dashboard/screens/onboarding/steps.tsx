@@ -1,17 +1,18 @@
 /** The steps without controls of their own. */
 import { base } from '../../api/client.ts'
-import { config, project, user } from '../../api/session.ts'
+import { config, user } from '../../api/session.ts'
 import { t } from '../../text/text.ts'
 import { link } from '../../ui/link.ts'
+import { useProject } from '../../ui/use-project.ts'
 import { type FirstEmail, Outcome } from './first-mail.tsx'
 
 export function SignedInStep() {
-  const role = (project.value?.role ?? 'MEMBER') as 'OWNER' | 'ADMIN' | 'MEMBER'
+  const role = useProject()?.role ?? 'MEMBER'
   return (
     <li class="good">
       <p class="row between">
-        <b>{t('first.signedIn', { role: t(`role.${role}`) })}</b>
-        <span class="small muted">{user.value?.email}</span>
+        <b>{t('first.signedIn', { address: user.value?.email ?? '' })}</b>
+        <span class="small muted">{t(`role.${role}`)}</span>
       </p>
     </li>
   )

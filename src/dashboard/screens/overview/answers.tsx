@@ -1,25 +1,19 @@
 /** The answer of the overview as a heading, and below it each trouble with its way out. */
-import { useCall } from '../../api/queries.ts'
-import { project } from '../../api/session.ts'
-import {
-  type MailAnswer,
-  type ReceiverStanding,
-  shortenNames,
-  type Trouble,
-} from '../../logic/answer.ts'
+import { useCall, useProjectId } from '../../api/queries.ts'
+import { type ReceiverStanding, shortenNames, type Trouble } from '../../logic/answer.ts'
 import { emailsPath } from '../../logic/email-links.ts'
 import { shortTime } from '../../logic/format.ts'
 import { codeText, locale, t } from '../../text/text.ts'
 import { Icon } from '../../ui/icon.tsx'
 import { link } from '../../ui/link.ts'
 import { showOnboarding } from '../../ui/onboarding.ts'
+import { Failed } from '../../ui/state.tsx'
 import { place } from '../../ui/time.tsx'
+import type { LoadedAnswer } from './facts.ts'
 import { receiverName } from './receiver-name.ts'
 
 /** More troubles than these would hide the figures. */
 const SHOWN = 4
-
-type LoadedAnswer = MailAnswer & { isLoading: boolean }
 
 /** The heading of the page; the name of the page while it is not known. */
 export function headingText({ troubles, calm, isLoading }: LoadedAnswer): string {
@@ -57,9 +51,10 @@ function listNames(receivers: readonly ReceiverStanding[]): string {
 }
 
 export function Answers({ answer }: { answer: LoadedAnswer }) {
-  const { troubles, calm, isLoading } = answer
+  const { troubles, calm, isLoading, failure, asOf, retry } = answer
   return (
     <div class="answers" aria-live="polite">
+      {failure !== undefined && <Failed error={failure} asOf={asOf} onRetry={retry} />}
       {troubles.slice(0, SHOWN).map((trouble, index) => (
         <div key={trouble.kind} class={`note ${trouble.tone}`}>
           <Icon name="warn" />
@@ -77,6 +72,7 @@ export function Answers({ answer }: { answer: LoadedAnswer }) {
 }
 
 function Explained({ trouble }: { trouble: Trouble }) {
+  const projectId = useProjectId() ?? ''
   switch (trouble.kind) {
     case 'disabled': {
       const { reason } = trouble
@@ -90,11 +86,7 @@ function Explained({ trouble }: { trouble: Trouble }) {
       return (
         <>
           {t('flow.no_domain.text')}{' '}
-          <button
-            class="text-button"
-            type="button"
-            onClick={() => showOnboarding(project.value?.id ?? '')}
-          >
+          <button class="text-button" type="button" onClick={() => showOnboarding(projectId)}>
             {t('flow.no_domain.way')}
           </button>
         </>

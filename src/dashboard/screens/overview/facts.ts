@@ -1,11 +1,10 @@
 /** The calls behind the answer of the overview. Each may fail without the others. */
 import type { Answer } from '../../api/client.ts'
-import { useCall } from '../../api/queries.ts'
-import { config, isOperator, project } from '../../api/session.ts'
+import { failureOf, useCall, useProjectId } from '../../api/queries.ts'
+import { config, isOperator } from '../../api/session.ts'
 import { findAnswer, type MailAnswer } from '../../logic/answer.ts'
+import { useProject } from '../../ui/use-project.ts'
 
-/** What changes by the minute. */
-export const LIVE_MS = 30_000
 /** What a chart or a list shows. */
 export const PANEL_MS = 60_000
 /** What changes by the day. An idle page makes at most 12 requests a minute in all. */
@@ -13,9 +12,17 @@ export const CALM_MS = 120_000
 
 export type Overview = Answer<'GET /analytics/overview'>
 
+export type LoadedAnswer = MailAnswer & {
+  isLoading: boolean
+  /** Of a part of the answer that is unknown or old. */
+  failure: Error | undefined
+  asOf: number
+  retry(): void
+}
+
 /** `sent`: undefined until it is known. */
-export function useAnswer(sent: number | undefined): MailAnswer & { isLoading: boolean } {
-  const { id = '', disabled = false, disabledReason } = project.value ?? {}
+export function useAnswer(sent: number | undefined): LoadedAnswer {
+  const { id = '', disabled = false, disabledReason } = useProject() ?? {}
   const params = { id }
   const receivers = useReceivers()
   const security = useCall('GET /projects/{id}/security', { params }, { poll: CALM_MS })
@@ -38,16 +45,26 @@ export function useAnswer(sent: number | undefined): MailAnswer & { isLoading: b
     checks: isOperator.value ? checks.data : null,
     sent,
   })
-  return { ...answer, isLoading: asked.some((query) => query.isPending) }
+  const failing = asked.filter((query) => failureOf(query) !== null)
+  const [first] = failing
+  return {
+    ...answer,
+    isLoading: asked.some((query) => query.isPending),
+    failure: first === undefined ? undefined : (failureOf(first) ?? undefined),
+    asOf: Math.min(...failing.map(({ dataUpdatedAt }) => dataUpdatedAt)),
+    retry: () => {
+      for (const query of failing) void query.refetch()
+    },
+  }
 }
 
 export function useReceivers() {
-  const { id = '' } = project.value ?? {}
-  return useCall('GET /projects/{id}/receivers', { params: { id } }, { poll: LIVE_MS })
+  const id = useProjectId() ?? ''
+  return useCall('GET /projects/{id}/receivers', { params: { id } }, { poll: 'live' })
 }
 
 export function useCaps() {
-  const { id = '' } = project.value ?? {}
+  const id = useProjectId() ?? ''
   return useCall(
     'GET /users/@me/projects/{id}/billing-limits',
     { params: { id } },

@@ -1,11 +1,12 @@
 /** The mail of the range by days or hours: campaigns on other mail, or all against the range before. */
 import { useState } from 'preact/hooks'
-import { useCall } from '../../api/queries.ts'
+import { failureOf, useCall } from '../../api/queries.ts'
 import { namePoints, splitByKind } from '../../logic/mail-points.ts'
 import { locale, t } from '../../text/text.ts'
 import type { ChartProps } from '../../ui/chart-props.ts'
 import { lazy } from '../../ui/lazy.tsx'
 import { Panel } from '../../ui/panel.tsx'
+import { Failed } from '../../ui/state.tsx'
 import { Suspense } from '../../ui/suspense.tsx'
 import { place } from '../../ui/time.tsx'
 import { PANEL_MS } from './facts.ts'
@@ -33,6 +34,7 @@ export function MailByDay({ asked, hasCampaigns }: MailByDayProps) {
     { query: { ...asked, stream: 'CAMPAIGN' } },
     { ...options, isEnabled: hasCampaigns },
   )
+  const split = hasCampaigns ? failureOf(campaigns) : null
   const isByHour = toSeries(all.data).granularity === 'hour'
   return (
     <section class="section unlined">
@@ -40,6 +42,13 @@ export function MailByDay({ asked, hasCampaigns }: MailByDayProps) {
         <h2>{t(isByHour ? 'byhour.title' : 'byday.title')}</h2>
         <ViewPicker view={view} onPick={setView} />
       </div>
+      {split !== null && (
+        <Failed
+          error={split}
+          asOf={campaigns.dataUpdatedAt}
+          onRetry={() => void campaigns.refetch()}
+        />
+      )}
       <Panel query={all} rows={6}>
         {(answer) => {
           const series = toSeries(answer)

@@ -1,8 +1,7 @@
 /** The overview of a project: the answer, the figures, and what they are made of. A new project has its first steps. */
 import { useEffect, useState } from 'preact/hooks'
 import { useLocation } from 'preact-iso/router'
-import { useCall } from '../../api/queries.ts'
-import { project } from '../../api/session.ts'
+import { useCall, useProjectId } from '../../api/queries.ts'
 import {
   dayOf,
   RANGE_PRESETS,
@@ -14,6 +13,7 @@ import {
 import { checks as checkTexts } from '../../text/en/checks.ts'
 import { overview as overviewTexts } from '../../text/en/overview.ts'
 import { addTexts, t } from '../../text/text.ts'
+import { tick } from '../../ui/clock.ts'
 import { useKeys } from '../../ui/keys.ts'
 import { lazy } from '../../ui/lazy.tsx'
 import { link } from '../../ui/link.ts'
@@ -24,7 +24,7 @@ import { Suspense } from '../../ui/suspense.tsx'
 import { place } from '../../ui/time.tsx'
 import { Answers, headingText } from './answers.tsx'
 import { Caps } from './caps.tsx'
-import { LIVE_MS, useAnswer } from './facts.ts'
+import { useAnswer } from './facts.ts'
 import { Figures } from './figures.tsx'
 import { MailByDay } from './mail-by-day.tsx'
 import { Next } from './next.tsx'
@@ -35,10 +35,8 @@ addTexts(overviewTexts, checkTexts)
 
 const Onboarding = lazy(() => import('../onboarding/onboarding.tsx'))
 
-const MINUTE_MS = 60_000
-
 export default function Overview() {
-  const { id = '' } = project.value ?? {}
+  const id = useProjectId() ?? ''
   const [isNew, setNew] = useState<boolean>()
   const setup = useCall('GET /projects/{id}/setup-state', { params: { id } })
   const hasSent = setup.data?.data.hasSentEmail
@@ -68,7 +66,7 @@ export default function Overview() {
 
 function Mail() {
   const { query, route } = useLocation()
-  const now = useMinute()
+  const now = new Date(tick.value)
   const zone = place()
   const range = readShownRange(query, dayOf(now, zone.timeZone))
   const asked = toRangeQuery(range, now, zone)
@@ -76,7 +74,7 @@ function Mail() {
   const overview = useCall(
     'GET /analytics/overview',
     { query: asked },
-    { poll: LIVE_MS, keep: true },
+    { poll: 'live', keep: true },
   )
   const answer = useAnswer(overview.data?.current.sent)
   const heading = headingText(answer)
@@ -115,14 +113,4 @@ function hasCampaigns(
   overview: { streams: readonly { stream: string; sent: number }[] } | undefined,
 ): boolean {
   return overview?.streams.some(({ stream, sent }) => stream === 'CAMPAIGN' && sent > 0) ?? false
-}
-
-/** The time, a new one each minute. */
-function useMinute(): Date {
-  const [now, setNow] = useState(() => new Date())
-  useEffect(() => {
-    const timer = setInterval(() => setNow(new Date()), MINUTE_MS)
-    return () => clearInterval(timer)
-  }, [])
-  return now
 }

@@ -2,7 +2,6 @@
 
 import { useId, useRef, useState } from 'preact/hooks'
 import { useLocation } from 'preact-iso/router'
-import { project } from '../../api/session.ts'
 import { fullTime } from '../../logic/format.ts'
 import {
   dayOf,
@@ -16,10 +15,11 @@ import {
 import { locale, t, tx } from '../../text/text.ts'
 import { link } from '../../ui/link.ts'
 import { place } from '../../ui/time.tsx'
+import { useProject } from '../../ui/use-project.ts'
 
 /** Of which project and time the page is. `at`: when the figures came, epoch ms; 0 before. */
 export function RangeHead({ range, at }: { range: ShownRange; at: number }) {
-  const name = project.value?.name ?? ''
+  const name = useProject()?.name ?? ''
   if (at === 0) return <>{name}</>
   const time = new Date(at).toLocaleString(locale(), {
     ...{ weekday: 'long', day: 'numeric', month: 'long', hour: '2-digit', minute: '2-digit' },

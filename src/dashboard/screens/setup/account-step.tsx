@@ -1,11 +1,11 @@
 /** The first step of the set-up: the first user, who is an operator. */
 import { ApiFailure, call } from '../../api/client.ts'
 import { signedIn } from '../../api/session.ts'
+import { rememberStep } from '../../api/set-up-progress.ts'
 import { setupToken } from '../../api/setup-token.ts'
 import { locale, t } from '../../text/text.ts'
 import { TextField } from '../../ui/field.tsx'
 import { FormBox, FormFailure, Submit, useForm } from '../../ui/form.tsx'
-import { rememberStep } from './progress.ts'
 
 const MIN_PASSWORD_LENGTH = 6
 

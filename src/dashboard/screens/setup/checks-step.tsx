@@ -5,7 +5,7 @@ import { useCall } from '../../api/queries.ts'
 import { codeText, t } from '../../text/text.ts'
 import { Copy } from '../../ui/copy.tsx'
 import { FormBox, FormFailure, Submit, useForm } from '../../ui/form.tsx'
-import { Failed, Loading } from '../../ui/state.tsx'
+import { Panel } from '../../ui/panel.tsx'
 import { Status } from '../../ui/status.tsx'
 import { Time } from '../../ui/time.tsx'
 
@@ -21,23 +21,17 @@ const TONES: Readonly<Record<Check['status'], ComponentProps<typeof Status>['ton
 }
 
 export function ChecksStep({ onDone }: { onDone(): void }) {
-  const { data, error, refetch } = useCall(
-    'GET /health/checks',
-    { query: { fresh: 'true' } },
-    { poll: POLL_MS },
-  )
+  const query = useCall('GET /health/checks', { query: { fresh: 'true' } }, { poll: POLL_MS })
   const form = useForm(async () => {
     await call('GET /health/checks', { query: { fresh: 'true' } })
-    await refetch()
+    await query.refetch()
   })
   return (
     <div class="stack">
       <p>{t('setup.checks.text')}</p>
-      {data === undefined && error === null && <Loading rows={6} />}
-      {data === undefined && error !== null && (
-        <Failed error={error} onRetry={() => void refetch()} />
-      )}
-      {data !== undefined && <Checks checks={data.checks} at={data.finishedAt} />}
+      <Panel query={query} rows={6}>
+        {({ checks, finishedAt }) => <Checks checks={checks} at={finishedAt} />}
+      </Panel>
       <FormBox form={form} class="row">
         <button class="btn main" type="button" onClick={onDone}>
           {t('form.next')}

@@ -1,27 +1,40 @@
 /** The last step: the first project, and the domain that its mail comes from. */
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { type Answer, call } from '../../api/client.ts'
-import { useCall } from '../../api/queries.ts'
+import { failureOf, queryClient, useCall } from '../../api/queries.ts'
 import { projects, reloadProjects } from '../../api/session.ts'
 import { t, tx } from '../../text/text.ts'
 import { Copy } from '../../ui/copy.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { FormBox, FormFailure, Submit, useForm } from '../../ui/form.tsx'
-import { Failed, Loading } from '../../ui/state.tsx'
+import { freshKeys } from '../../ui/fresh-keys.ts'
+import { Panel } from '../../ui/panel.tsx'
+import { Failed } from '../../ui/state.tsx'
 import { Status } from '../../ui/status.tsx'
+import { KeyBox } from '../onboarding/key-box.tsx'
 
 type Domain = Answer<'GET /domains/project/{projectId}'>[number]
 type DnsRecord = Domain['records'][number]
 
-const POLL_MS = 10_000
+const LIST = 'GET /domains/project/{projectId}'
 
 export function ProjectStep({ onDone }: { onDone(): void }) {
   const [project] = projects.value
+  const keys = freshKeys.value
   if (project === undefined) return <ProjectForm />
+  const named = <p>{tx('setup.project.is', { name: <b>{project.name}</b> })}</p>
+  if (keys?.projectId === project.id) {
+    return (
+      <div class="stack">
+        {named}
+        <KeyBox keys={keys} takesFocus onKept={() => (freshKeys.value = undefined)} />
+      </div>
+    )
+  }
   return (
     <div class="stack">
-      <p>{tx('setup.project.is', { name: <b>{project.name}</b> })}</p>
-      <Domains projectId={project.id} />
+      {named}
+      <Domains project={project.id} />
       <p>
         <button class="btn main" type="button" onClick={onDone}>
           {t('setup.finish')}
@@ -33,7 +46,8 @@ export function ProjectStep({ onDone }: { onDone(): void }) {
 
 function ProjectForm() {
   const form = useForm(async ({ name = '' }) => {
-    await call('POST /users/@me/projects', { body: { name } })
+    const made = await call('POST /users/@me/projects', { body: { name } })
+    freshKeys.value = { projectId: made.id, secret: made.secret, public: made.public }
     await reloadProjects()
   })
   return (
@@ -53,29 +67,28 @@ function ProjectForm() {
   )
 }
 
-export function Domains({ projectId }: { projectId: string }) {
-  const headers = { 'X-Project-Id': projectId }
-  const { data, error, refetch } = useCall('GET /domains/project/{projectId}', {
-    params: { projectId },
-    headers,
+export function Domains({ project }: { project: string }) {
+  const query = useCall(LIST, {
+    ...{ params: { projectId: project }, project },
   })
-  if (data === undefined && error !== null) {
-    return <Failed error={error} onRetry={() => void refetch()} />
-  }
-  if (data === undefined) return <Loading rows={2} />
-  const [domain] = data
-  return domain === undefined ? (
-    <DomainForm headers={headers} onMade={() => void refetch()} />
-  ) : (
-    <DomainRecords domain={domain} headers={headers} />
+  return (
+    <Panel query={query} rows={2}>
+      {([domain]) =>
+        domain === undefined ? (
+          <DomainForm project={project} onMade={() => void query.refetch()} />
+        ) : (
+          <DomainRecords domain={domain} />
+        )
+      }
+    </Panel>
   )
 }
 
-type DomainFormProps = { headers: Record<string, string>; onMade(): void }
+type DomainFormProps = { project: string; onMade(): void }
 
-function DomainForm({ headers, onMade }: DomainFormProps) {
+function DomainForm({ project, onMade }: DomainFormProps) {
   const form = useForm(async ({ domain = '' }) => {
-    await call('POST /domains', { body: { domain: domain.trim() }, headers })
+    await call('POST /domains', { project, body: { domain: domain.trim() } })
     onMade()
   })
   return (
@@ -94,17 +107,22 @@ function DomainForm({ headers, onMade }: DomainFormProps) {
   )
 }
 
-type DomainRecordsProps = { domain: Domain; headers: Record<string, string> }
-
 /** The records to publish. The page looks again by itself, so it turns to verified without a reload. */
-function DomainRecords({ domain, headers }: DomainRecordsProps) {
+function DomainRecords({ domain }: { domain: Domain }) {
   const [isVerified, setVerified] = useState(domain.verified)
-  const { data } = useCall(
+  const query = useCall(
     'GET /domains/{id}/verify',
-    { params: { id: domain.id }, headers },
-    { poll: POLL_MS, isEnabled: !isVerified },
+    { params: { id: domain.id }, project: domain.projectId },
+    { poll: 'domain', isEnabled: !isVerified },
   )
-  if (data?.verified === true && !isVerified) setVerified(true)
+  const { data } = query
+  const failure = isVerified ? null : failureOf(query)
+  useEffect(() => {
+    if (data?.verified !== true || isVerified) return
+    setVerified(true)
+    // The next step waits for a verified domain.
+    void queryClient.invalidateQueries({ queryKey: [LIST] })
+  }, [data?.verified])
   const records = data?.records ?? domain.records
   return (
     <section class="stack" aria-label={domain.domain}>
@@ -116,6 +134,9 @@ function DomainRecords({ domain, headers }: DomainRecordsProps) {
           </Status>
         </span>
       </p>
+      {failure !== null && (
+        <Failed error={failure} asOf={query.dataUpdatedAt} onRetry={() => void query.refetch()} />
+      )}
       {isVerified ? (
         <details>
           <summary class="small">{t('setup.domain.show', { count: records.length })}</summary>

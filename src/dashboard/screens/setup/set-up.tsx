@@ -6,9 +6,11 @@
 import { useEffect } from 'preact/hooks'
 import { useLocation } from 'preact-iso/router'
 import { isOperator, needsSetUp, user } from '../../api/session.ts'
+import { endSetUp, rememberStep, type SetUpStep, STEPS, stepOf } from '../../api/set-up-progress.ts'
 import { setupToken } from '../../api/setup-token.ts'
 import { checks as checkTexts } from '../../text/en/checks.ts'
 import { door as doorTexts } from '../../text/en/door.ts'
+import { first as firstTexts } from '../../text/en/first.ts'
 import { form as formTexts } from '../../text/en/form.ts'
 import { setup as setupTexts } from '../../text/en/setup.ts'
 import { addTexts, t, tx } from '../../text/text.ts'
@@ -17,11 +19,10 @@ import { Leave } from '../../ui/leave.tsx'
 import { hostName, outer } from '../../ui/link.ts'
 import { AccountStep } from './account-step.tsx'
 import { ChecksStep } from './checks-step.tsx'
-import { endSetUp, rememberStep, type SetUpStep, STEPS, stepOf } from './progress.ts'
 import { ProjectStep } from './project-step.tsx'
 import { ServerStep } from './server-step.tsx'
 
-addTexts(setupTexts, checkTexts, doorTexts, formTexts)
+addTexts(setupTexts, checkTexts, doorTexts, firstTexts, formTexts)
 
 export default function SetUp() {
   if (user.value !== undefined) return isOperator.value ? <Later /> : <Leave to={outer('')} />

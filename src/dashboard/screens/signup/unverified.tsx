@@ -1,13 +1,14 @@
 /** What a person sees whose address is not verified yet: the mail that does it, and another one. */
 import { useEffect, useState } from 'preact/hooks'
 import { call } from '../../api/client.ts'
-import { signedIn, signOut, user } from '../../api/session.ts'
+import { signedIn, user } from '../../api/session.ts'
 import { door as doorTexts } from '../../text/en/door.ts'
 import { form as formTexts } from '../../text/en/form.ts'
 import { addTexts, t, tx } from '../../text/text.ts'
 import { Door } from '../../ui/door.tsx'
 import { FormBox, FormFailure, Submit, useForm } from '../../ui/form.tsx'
 import { hostName } from '../../ui/link.ts'
+import { SignOut } from '../../ui/sign-out.tsx'
 import { Failed } from '../../ui/state.tsx'
 
 addTexts(doorTexts, formTexts)
@@ -48,9 +49,7 @@ export default function Unverified() {
         <button class="btn" type="button" onClick={look}>
           {t('door.unverified.done')}
         </button>
-        <button class="btn quiet" type="button" onClick={() => void signOut()}>
-          {t('shell.signOut')}
-        </button>
+        <SignOut />
       </p>
     </Door>
   )

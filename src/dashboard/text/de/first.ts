@@ -6,7 +6,7 @@ export const first = {
   'first.relay': 'Fünf Schritte, von nichts zu einer Mail, die dein Relay annahm.',
   'first.away': 'Zum Überblick',
   'first.away.hint': 'Die Palette zeigt die ersten Schritte wieder.',
-  'first.signedIn': 'Angemeldet als {role}',
+  'first.signedIn': 'Angemeldet als {address}',
   'first.sender': 'Ein Absender steht bereit: {address}',
   'first.sender.sandbox': 'in der Sandbox vertraut',
   'first.sender.verified': 'seine Domain ist bestätigt',

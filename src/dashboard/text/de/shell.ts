@@ -10,6 +10,7 @@ export const shell = {
   'shell.sandbox': 'Sandbox: keine Mail verlässt diese Maschine',
   'shell.account': 'Konto',
   'shell.signOut': 'Abmelden',
+  'shell.signOut.failed': 'Das Abmelden ist gescheitert. Du bist noch angemeldet.',
   'shell.guide': 'Handbuch',
   'shell.reload': 'Neu laden',
   'shell.newVersion': 'Eine neuere Version läuft. Getippte Texte bleiben erhalten.',
@@ -36,6 +37,7 @@ export const shell = {
   'role.MEMBER': 'Mitglied',
   'role.ADMIN': 'Administrator',
   'role.OWNER': 'Inhaber',
+  'role.disabled': 'Das Projekt ist gesperrt.',
   'role.needed': 'Dafür braucht es die Rolle {role}.',
   'state.loading': 'Wird geladen',
   'state.again': 'Erneut versuchen',
@@ -48,6 +50,7 @@ export const shell = {
   'state.notFound.text': 'Sie wurde gelöscht, gehört zu einem anderen Projekt oder bestand nie.',
   'state.home': 'Zum Überblick',
   'failed.title': 'Dieser Teil konnte nicht geladen werden',
+  'failed.old': 'Neuere Daten konnten nicht geladen werden. Dies ist der Stand von {time}.',
   'failed.OFFLINE': 'Der Server ist nicht erreichbar.',
   'failed.TIMEOUT': 'Der Server hat 30 Sekunden lang nicht geantwortet.',
   'failed.NOT_JSON':

@@ -127,7 +127,6 @@ export const story = {
     'An diese Adresse wird wieder gesendet. Was nicht gesendet wurde, bleibt, wie es ist.',
   'action.lift.why': 'Gesperrt seit {at}: {why}',
   'action.lift.do': 'Aufheben',
-  'action.disabled': 'Das Projekt ist gesperrt.',
   'action.failed': 'Nicht ausgeführt',
   'action.done.suppressed': 'Die Adresse ist gesperrt.',
   'action.done.lifted': 'Die Sperre ist aufgehoben.',

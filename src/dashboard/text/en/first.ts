@@ -6,7 +6,7 @@ export const first = {
   'first.relay': 'Five steps, from nothing to a mail that your relay took.',
   'first.away': 'To the overview',
   'first.away.hint': 'The palette shows the first steps again.',
-  'first.signedIn': 'Signed in as {role}',
+  'first.signedIn': 'Signed in as {address}',
   'first.sender': 'A sender is ready: {address}',
   'first.sender.sandbox': 'trusted in the sandbox',
   'first.sender.verified': 'its domain is verified',

@@ -10,6 +10,7 @@ export const shell = {
   'shell.sandbox': 'Sandbox: no mail leaves this machine',
   'shell.account': 'Account',
   'shell.signOut': 'Sign out',
+  'shell.signOut.failed': 'The sign-out failed. You are still signed in.',
   'shell.guide': 'Guide',
   'shell.reload': 'Reload',
   'shell.newVersion': 'A newer version is running. Texts that you typed are kept.',
@@ -37,6 +38,7 @@ export const shell = {
   'role.MEMBER': 'Member',
   'role.ADMIN': 'Admin',
   'role.OWNER': 'Owner',
+  'role.disabled': 'The project is disabled.',
   'role.needed': 'This needs the role {role}.',
   'state.loading': 'Loading',
   'state.again': 'Try again',
@@ -49,6 +51,7 @@ export const shell = {
   'state.notFound.text': 'It was deleted, belongs to another project, or never existed.',
   'state.home': 'To the overview',
   'failed.title': 'This part could not be loaded',
+  'failed.old': 'No newer data could be loaded. This is as of {time}.',
   'failed.OFFLINE': 'The server cannot be reached.',
   'failed.TIMEOUT': 'The server did not answer in 30 seconds.',
   'failed.NOT_JSON':
