@@ -5,41 +5,36 @@
 
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { useLocation } from 'preact-iso/router'
-import { type Answer, base } from '../api/client.ts'
 import { useCall } from '../api/queries.ts'
-import { project, projects, signOut } from '../api/session.ts'
-import { emailsPath } from '../logic/email-links.ts'
+import { project, projects } from '../api/session.ts'
 import {
+  addressIn,
   chosenPlace,
   createMatch,
   isSearchable,
   namesThing,
   nextPlace,
-  type PaletteEntry,
   parseRecent,
   withRecent,
 } from '../logic/palette.ts'
 import { palette as paletteTexts } from '../text/en/palette.ts'
-import { addTexts, codeText, locale, type TextKey, t } from '../text/text.ts'
-import { DENSITIES, setDensity, setTheme, THEMES } from './appearance.ts'
+import { addTexts, locale, t } from '../text/text.ts'
 import { Dialog } from './dialog.tsx'
-import { link, outer } from './link.ts'
-import { NAV_ITEMS } from './nav.ts'
-import { showOnboarding } from './onboarding.ts'
+import { type Entry, type Hit, listEntries, suppressEntry, toEntry } from './palette-entries.ts'
 import { Failed } from './state.tsx'
+import { Suppress } from './suppress.tsx'
 import { useDelayed } from './use-delayed.ts'
 
 addTexts(paletteTexts)
 
-type Entry = PaletteEntry & { run(): void }
-type Hit = Answer<'GET /search'>[number]
-type PaletteProps = { onClose(): void }
+/** `onKeys`: shows the keys of the page in place of the palette. */
+type PaletteProps = { onClose(): void; onKeys(): void }
 
 const STORED = 'pillarbox.recent'
 /** How long the text rests before the server is asked. */
 const SEARCH_DELAY_MS = 120
 
-export default function Palette({ onClose }: PaletteProps) {
+export default function Palette({ onClose, onKeys }: PaletteProps) {
   const { route } = useLocation()
   const [text, setText] = useState('')
   /** The entry that the person went to; without one, the first is chosen. */
@@ -50,15 +45,19 @@ export default function Palette({ onClose }: PaletteProps) {
   const field = useRef<HTMLInputElement>(null)
   const recent = useMemo(readRecent, [])
   const match = useMemo(
-    () => createMatch(listEntries(route)),
+    () => createMatch(listEntries({ route, onKeys })),
     [project.value, projects.value, locale()],
   )
+  const [suppressed, setSuppressed] = useState<string>()
   const own = useMemo(() => match(text, recent), [match, text])
+  const address = project.value === undefined ? undefined : addressIn(text)
   const { hits, isLooking, failure, lookAgain } = useSearch(text)
   const things = hits.flatMap((hit) => toEntry(hit, route) ?? [])
   const isNamed = namesThing(text)
+  const local =
+    address === undefined ? own : [...own, suppressEntry(address, () => setSuppressed(address))]
   // What was named exactly stands first. Otherwise hits come below, so that no row moves when they do.
-  const shown = isNamed ? [...things, ...own] : [...own, ...things]
+  const shown = isNamed ? [...things, ...local] : [...local, ...things]
   const current = chosenPlace(shown, chosen, { isLooking, isNamed })
 
   // The dialog gives the focus to its closing button, which stands before the field.
@@ -76,7 +75,8 @@ export default function Palette({ onClose }: PaletteProps) {
     if (entry === undefined) return
     if (own.includes(entry))
       localStorage.setItem(STORED, JSON.stringify(withRecent(recent, entry.id)))
-    onClose()
+    // Suppressing asks first, in place of the palette.
+    if (entry.id !== 'suppress') onClose()
     entry.run()
   }
   const onKeyDown = (event: KeyboardEvent) => {
@@ -87,6 +87,7 @@ export default function Palette({ onClose }: PaletteProps) {
     else open(shown[current])
     event.preventDefault()
   }
+  if (suppressed !== undefined) return <SuppressFound address={suppressed} onClose={onClose} />
   return (
     <Dialog title={t('shell.search')} onClose={onClose} class="palette">
       <input
@@ -144,6 +145,18 @@ export default function Palette({ onClose }: PaletteProps) {
   )
 }
 
+function SuppressFound({ address, onClose }: { address: string; onClose(): void }) {
+  const [added, setAdded] = useState<number>()
+  if (added === undefined) {
+    return <Suppress {...{ address, onClose }} onDone={(answer) => setAdded(answer.added)} />
+  }
+  return (
+    <Dialog title={t('action.suppress.title', { to: address })} onClose={onClose}>
+      <p role="status">{t(`action.done.${added === 0 ? 'wasSuppressed' : 'suppressed'}`)}</p>
+    </Dialog>
+  )
+}
+
 /** How much is found; of what has no page in the dashboard, its kinds. */
 function foundText(hits: readonly Hit[], count: number): string {
   if (count > 0) return t('palette.found', { count })
@@ -172,68 +185,6 @@ function useSearch(text: string): Search {
     failure: isAnswered && !isFetching ? error : null,
     lookAgain: () => void refetch(),
   }
-}
-
-function listEntries(route: (url: string) => void): Entry[] {
-  const page = (id: string, label: TextKey, url: string): Entry => ({
-    id,
-    title: t(label),
-    detail: t('palette.page'),
-    run: () => route(url),
-  })
-  const action = (id: string, title: string, run: () => void): Entry => ({
-    ...{ id, title, run },
-    detail: t('palette.action'),
-  })
-  return [
-    ...(project.value === undefined
-      ? []
-      : NAV_ITEMS.map(({ screen, label }) => page(`page${screen}`, label, link(screen)))),
-    ...(project.value === undefined ? [] : [firstSteps(project.value.id, route)]),
-    page('account', 'shell.account', outer('/me')),
-    page('new-project', 'palette.newProject', outer('/projects/new')),
-    ...projects.value
-      .filter(({ id }) => id !== project.value?.id)
-      .map(({ id, name }) =>
-        action(`project/${id}`, t('palette.switch', { name }), () => route(`${base}/app/${id}`)),
-      ),
-    ...THEMES.map((name) =>
-      action(`theme/${name}`, t('palette.theme', { name: t(`theme.${name}`) }), () =>
-        setTheme(name),
-      ),
-    ),
-    ...DENSITIES.map((name) =>
-      action(`density/${name}`, t('palette.density', { name: t(`density.${name}`) }), () =>
-        setDensity(name),
-      ),
-    ),
-    action('sign-out', t('shell.signOut'), () => void signOut()),
-  ]
-}
-
-function firstSteps(projectId: string, route: (url: string) => void): Entry {
-  return {
-    ...{ id: 'first-steps', title: t('palette.first'), detail: t('palette.action') },
-    run: () => {
-      showOnboarding(projectId)
-      route(link('/'))
-    },
-  }
-}
-
-/** The screen of a thing; undefined for a kind that has none. A contact leads to the mail to its address. */
-function toEntry(
-  { kind, id, title, detail }: Hit,
-  route: (url: string) => void,
-): Entry | undefined {
-  const url = {
-    email: link(`/emails/${id}`),
-    contact: link(emailsPath({ q: title })),
-  }[kind as string]
-  if (url === undefined) return undefined
-  const state = kind === 'contact' ? codeText('contact', detail ?? '') : undefined
-  const words = [state ?? detail, t(`kind.${kind}`)].filter((one) => one !== null)
-  return { id: `${kind}/${id}`, title, detail: words.join(' · '), run: () => route(url) }
 }
 
 function readRecent(): string[] {

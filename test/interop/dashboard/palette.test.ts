@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Page, Route } from 'playwright-core'
-import { settled, useDashboard } from './dashboard.ts'
+import { findAccessFaults, settled, useDashboard } from './dashboard.ts'
 
 const dashboard = useDashboard()
 
@@ -125,5 +125,87 @@ describe('the search of the palette', { skip: dashboard.skip }, () => {
       assert.equal(await alert.count(), 0)
       assert.equal(await page.evaluate('document.activeElement.role'), 'combobox')
     })
+  })
+})
+
+/** Opens the palette and takes the action that the text finds. */
+async function act(page: Page, text: string, name: string) {
+  const { field, chosen } = await openPalette(page)
+  await field.fill(text)
+  await chosen.filter({ hasText: name }).waitFor()
+  await page.keyboard.press('Enter')
+}
+
+const attribute = (page: Page, name: string) => page.locator('html').getAttribute(name)
+
+describe('the actions of the palette', { skip: dashboard.skip }, () => {
+  test('change theme and density, switch the project, and show first steps and keys', async () => {
+    const { program } = dashboard
+    await program().receive('acts.test')
+    const [id = ''] = await program().send({ to: 'ann@acts.test' })
+    await program().untilState(id, 'delivered')
+    const person = await dashboard.makePerson()
+    await dashboard.visit({ person, path: '/app/PROJECT/activity' }, async (page) => {
+      await act(page, 'theme dark', 'Theme: Dark')
+      assert.equal(await attribute(page, 'data-theme'), 'dark')
+      await act(page, 'theme system', 'Theme: As the system')
+      assert.equal(await attribute(page, 'data-theme'), null)
+      await act(page, 'comfortable', 'Density: Comfortable')
+      assert.equal(await attribute(page, 'data-density'), 'comfortable')
+      const { options } = await openPalette(page)
+      assert.deepEqual((await options.locator('.grow').allTextContents()).slice(0, 3), [
+        ...['Density: Comfortable', 'Theme: As the system', 'Theme: Dark'],
+      ])
+      await page.keyboard.press('Escape')
+      await act(page, 'keys', 'Keys of this page')
+      await page.getByRole('dialog', { name: 'Keys of this page' }).waitFor()
+      await page.keyboard.press('Escape')
+      assert.equal(await page.getByRole('dialog').count(), 0)
+      await act(page, 'first steps', 'Show the first steps')
+      await page.getByRole('heading', { level: 1, name: 'Your first mail' }).waitFor()
+      const data = { name: 'Second of the palette' }
+      const headers = { origin: new URL(page.url()).origin }
+      await page.request.post(new URL('/users/@me/projects', page.url()).href, { data, headers })
+      await page.reload()
+      await act(page, 'second', 'Switch to Second of the palette')
+      await page.locator('.side .switch b', { hasText: data.name }).waitFor()
+    })
+  })
+
+  test('suppress an address that is typed, and say there whether it is done', async () => {
+    const person = await dashboard.makePerson('MEMBER')
+    await dashboard.visit({ person, expected: /status of 500/ }, async (page) => {
+      await settled(page)
+      await page.keyboard.press('Tab')
+      await page.keyboard.press('Tab')
+      const before = await page.evaluate('document.activeElement.outerHTML')
+      const fail = (route: Route) =>
+        route.fulfill({
+          status: 500,
+          json: { success: false, error: { code: 'INTERNAL_SERVER_ERROR', message: 'no' } },
+        })
+      await page.route('**/suppressions', fail)
+      await act(page, 'suppress alice@example.org', 'Suppress alice@example.org')
+      const dialog = page.getByRole('dialog', { name: 'Suppress alice@example.org' })
+      await dialog.getByText('Nothing is sent to this address').waitFor()
+      const button = dialog.getByRole('button', { name: 'Suppress', exact: true })
+      await button.click()
+      await dialog.getByRole('alert').getByText('Not done').waitFor()
+      await page.unroute('**/suppressions', fail)
+      await button.click()
+      await dialog.getByRole('status').getByText('The address is suppressed.').waitFor()
+      await page.keyboard.press('Escape')
+      assert.equal(await page.evaluate('document.activeElement.outerHTML'), before)
+      await act(page, 'suppress alice@example.org', 'Suppress alice@example.org')
+      await button.click()
+      await dialog.getByRole('status').getByText('was suppressed before').waitFor()
+      assert.deepEqual(await findAccessFaults(page), [])
+    })
+    const { body } = await dashboard.program().call('GET', '/suppressions?search=alice')
+    const { data } = body as { data: { email: string; reason: string }[] }
+    assert.deepEqual(
+      data.map(({ email, reason }) => [email, reason]),
+      [['alice@example.org', 'MANUAL']],
+    )
   })
 })
