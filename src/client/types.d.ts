@@ -4237,7 +4237,7 @@ export type Domain = {
 }
 
 export type DnsRecord = {
-  purpose: string
+  purpose: 'dkim' | 'dkim-ed25519' | 'return-path' | 'return-path-spf' | 'dmarc' | 'replies'
   name: string
   type: string
   value: string
