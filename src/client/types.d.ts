@@ -4237,7 +4237,7 @@ export type Domain = {
 }
 
 export type DnsRecord = {
-  purpose: string
+  purpose: 'dkim' | 'dkim-ed25519' | 'return-path' | 'return-path-spf' | 'dmarc' | 'replies'
   name: string
   type: string
   value: string
@@ -6075,6 +6075,8 @@ export type SecurityMetrics = {
     isNewProject: boolean
     violations: Array<string>
     warnings: Array<string>
+    /** What `violations` (critical) and `warnings` say, in codes; each once */
+    findings: Array<SecurityFinding>
   }
   /** By the rates alone */
   levels: {
@@ -6096,6 +6098,11 @@ export type SecurityCounts = {
   bounceRate: number
   /** Percent of `total` */
   complaintRate: number
+}
+
+export type SecurityFinding = {
+  kind: 'bounce' | 'complaint'
+  level: 'warning' | 'critical'
 }
 
 export type Upload = {

@@ -2,11 +2,11 @@
 import { z } from 'zod'
 import { MAX_DOMAIN_LENGTH } from '../formats/address/address.ts'
 import { instant } from './fields.ts'
-import { DOMAIN_STATUSES } from './words.ts'
+import { DNS_PURPOSES, DOMAIN_STATUSES } from './words.ts'
 
 const dnsRecord = z
   .object({
-    purpose: z.string().meta({ examples: ['dkim', 'return-path', 'dmarc'] }),
+    purpose: z.enum(DNS_PURPOSES),
     name: z.string(),
     type: z.string(),
     value: z.string(),

@@ -5,6 +5,10 @@ const count = z.int().min(0)
 const rate = z.number().min(0).meta({ description: 'Percent of `total`' })
 const level = z.enum(['healthy', 'warning', 'critical'])
 
+const finding = z
+  .object({ kind: z.enum(['bounce', 'complaint']), level: z.enum(['warning', 'critical']) })
+  .meta({ id: 'SecurityFinding' })
+
 const counts = z
   .object({
     total: count.meta({ description: 'Emails that were sent, or refused for good' }),
@@ -27,6 +31,9 @@ export const securityMetrics = z
       isNewProject: z.boolean().meta({ description: 'Always false' }),
       violations: z.array(z.string()),
       warnings: z.array(z.string()),
+      findings: z.array(finding).meta({
+        description: 'What `violations` (critical) and `warnings` say, in codes; each once',
+      }),
     }),
     levels: z
       .object({
@@ -40,6 +47,7 @@ export const securityMetrics = z
   })
   .meta({ id: 'SecurityMetrics' })
 
+export type SecurityFinding = z.output<typeof finding>
 export type SecurityCounts = z.output<typeof counts>
 export type SecurityMetrics = z.output<typeof securityMetrics>
 
@@ -62,6 +70,7 @@ export const securityExample: SecurityMetrics = {
     isNewProject: false,
     violations: [],
     warnings: ['Many emails bounce.'],
+    findings: [{ kind: 'bounce', level: 'warning' }],
   },
   levels: {
     bounce7Day: 'warning',

@@ -33,6 +33,16 @@ export const DISABLED_REASONS = [
   'MANUAL',
 ] as const
 
+/** What a DNS record of a domain is for. */
+export const DNS_PURPOSES = [
+  'dkim',
+  'dkim-ed25519',
+  'return-path',
+  'return-path-spf',
+  'dmarc',
+  'replies',
+] as const
+
 export const DOMAIN_STATUSES = ['Pending', 'Success', 'Failed', 'TemporaryFailure'] as const
 
 export const EMAIL_STATUSES = [

@@ -15,7 +15,7 @@ const WELL: MailFacts = {
   disabledReason: null,
   checks: null,
   receivers: [],
-  security: { violations: [], warnings: [] },
+  security: { findings: [] },
   caps: { campaigns: free, transactional: free, workflows: free, inbound: free },
   domains: [{ domain: 'larkspur.example', verified: true }],
   sent: 5,
@@ -65,7 +65,12 @@ test('the worst trouble stands first', () => {
       checks: [check('smtp_egress', 'failed'), check('spf', 'warning'), check('dkim', 'ok')],
     },
     receivers: [receiver('Gmail', 'slowed', 3), receiver('Outlook', 'closed', 9)],
-    security: { violations: ['Too many emails bounce.'], warnings: ['Many recipients complain.'] },
+    security: {
+      findings: [
+        { kind: 'bounce', level: 'critical' },
+        { kind: 'complaint', level: 'warning' },
+      ],
+    },
     caps: { campaigns: reached, transactional: near, workflows: free, inbound: free },
     domains: [{ domain: 'larkspur.example', verified: false }],
   })

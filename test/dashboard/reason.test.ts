@@ -87,8 +87,8 @@ describe('the reason of an email', () => {
 })
 
 describe('the state of an email', () => {
-  const state = (status: string, queue: string, error: string | null = null) =>
-    stateOf({ status, state: queue, error })
+  const state = (status: string, queue: string, reasonCode: string | null = null) =>
+    stateOf({ status, state: queue, reasonCode })
 
   it('is one word from the status and the state in the queue', () => {
     assert.equal(state('PENDING', 'queued'), 'waiting')
@@ -98,7 +98,7 @@ describe('the state of an email', () => {
     assert.equal(state('SENT', 'relayed'), 'relayed')
     assert.equal(state('OPENED', 'delivered'), 'opened')
     assert.equal(state('FAILED', 'failed', 'cancelled'), 'cancelled')
-    assert.equal(state('FAILED', 'failed', '451 later'), 'failed')
+    assert.equal(state('FAILED', 'failed', 'given_up'), 'failed')
   })
 
   it('has a shape, a word and an answer in both languages', () => {

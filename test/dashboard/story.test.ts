@@ -92,8 +92,8 @@ describe('the story of an email', () => {
       const [item] = storyOf({ ...email, events: [event('email.failed', minute(5), data)] }, null)
       return item?.kind === 'event' && item.name
     }
-    assert.equal(told({ error: 'cancelled' }), 'cancelled')
-    assert.equal(told({ error: '451 later' }), 'failed')
+    assert.equal(told({ error: 'cancelled', reason: 'cancelled' }), 'cancelled')
+    assert.equal(told({ error: 'cancelled', reason: 'error' }), 'failed')
   })
 
   it('reads steps of any form, with the answer in the words of the receiver', () => {

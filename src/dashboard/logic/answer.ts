@@ -21,6 +21,8 @@ export type ReceiverStanding = {
   reply: { code: number | null; enhancedCode: string | null; text: string } | null
 }
 
+type Finding = { kind: 'bounce' | 'complaint'; level: 'warning' | 'critical' }
+
 type Use = { limit: number | null; usage: number; isWarning: boolean; isBlocked: boolean }
 
 export const CAP_CATEGORIES = ['campaigns', 'transactional', 'workflows', 'inbound'] as const
@@ -36,7 +38,8 @@ export type MailFacts = {
     | null
     | undefined
   receivers: readonly ReceiverStanding[] | undefined
-  security: { violations: readonly string[]; warnings: readonly string[] } | undefined
+  /** What the reputation of the project has reached. */
+  security: { findings: readonly Finding[] } | undefined
   caps: Readonly<Record<CapCategory, Use>> | undefined
   domains: readonly { domain: string; verified: boolean }[] | undefined
   /** Emails sent in the range. */
@@ -97,12 +100,7 @@ function findStops({ isDisabled, disabledReason, ...facts }: MailFacts): Trouble
       found.push({ kind: 'cap_reached', tone: 'bad', category, limit })
     }
   }
-  return [
-    ...found,
-    ...findReputation(facts.security?.violations, {
-      ...{ bounces: 'bounces_critical', complaints: 'complaints_critical', tone: 'bad' },
-    }),
-  ]
+  return [...found, ...findReputation(facts, 'critical')]
 }
 
 /** Only receivers for which mail waits: the others slow nobody. */
@@ -121,12 +119,7 @@ function findReceivers(receivers: readonly ReceiverStanding[]): Trouble[] {
 }
 
 function findWarnings(facts: MailFacts): Trouble[] {
-  const found: Trouble[] = []
-  found.push(
-    ...findReputation(facts.security?.warnings, {
-      ...{ bounces: 'bounces_warning', complaints: 'complaints_warning', tone: 'warn' },
-    }),
-  )
+  const found: Trouble[] = [...findReputation(facts, 'warning')]
   for (const category of CAP_CATEGORIES) {
     const use = facts.caps?.[category]
     if (use === undefined || use.limit === null || !use.isWarning) continue
@@ -144,17 +137,19 @@ function findWarnings(facts: MailFacts): Trouble[] {
   return found
 }
 
-type Reputation = {
-  bounces: 'bounces_critical' | 'bounces_warning'
-  complaints: 'complaints_critical' | 'complaints_warning'
-  tone: 'warn' | 'bad'
-}
-
-/** The server says in English which of the two it is about, and keeps its limits to itself. */
-function findReputation(texts: readonly string[] = [], { tone, ...kinds }: Reputation): Trouble[] {
+function findReputation(
+  { security }: Pick<MailFacts, 'security'>,
+  level: Finding['level'],
+): Trouble[] {
+  const kinds = (security?.findings ?? []).filter((one) => one.level === level)
+  const tone = level === 'critical' ? 'bad' : 'warn'
   return [
-    ...(texts.some((text) => /bounce/.test(text)) ? [{ kind: kinds.bounces, tone }] : []),
-    ...(texts.some((text) => /complain/.test(text)) ? [{ kind: kinds.complaints, tone }] : []),
+    ...(kinds.some(({ kind }) => kind === 'bounce')
+      ? [{ kind: `bounces_${level}`, tone } as const]
+      : []),
+    ...(kinds.some(({ kind }) => kind === 'complaint')
+      ? [{ kind: `complaints_${level}`, tone } as const]
+      : []),
   ]
 }
 

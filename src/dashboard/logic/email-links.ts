@@ -1,6 +1,8 @@
 /** Addresses of the list of emails, with the names that its filter has in the address. */
 
 export type EmailLink = {
+  /** What the search field of the list holds. */
+  q?: string | undefined
   /** Statuses of the API with commas. */
   status?: string | undefined
   /** A state of the queue; `waiting`: all of them. */

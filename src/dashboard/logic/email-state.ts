@@ -22,7 +22,7 @@ export const EMAIL_STATES = [
 export type EmailState = (typeof EMAIL_STATES)[number]
 
 /** An email, in so far as its state is looked at. */
-export type Stated = { status: string; state: string; error: string | null }
+export type Stated = { status: string; state: string; reasonCode?: string | null }
 
 const BY_STATUS: Readonly<Record<string, EmailState>> = {
   SENDING: 'sending',
@@ -38,8 +38,8 @@ const BY_STATUS: Readonly<Record<string, EmailState>> = {
 
 const WAITING: readonly string[] = ['deferred', 'held', 'paused']
 
-export function stateOf({ status, state, error }: Stated): EmailState {
-  if (status === 'FAILED') return error === 'cancelled' ? 'cancelled' : 'failed'
+export function stateOf({ status, state, reasonCode }: Stated): EmailState {
+  if (status === 'FAILED') return reasonCode === 'cancelled' ? 'cancelled' : 'failed'
   if (status === 'PENDING' && WAITING.includes(state)) return state as EmailState
   return BY_STATUS[status] ?? 'waiting'
 }

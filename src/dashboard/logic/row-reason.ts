@@ -5,7 +5,6 @@ import { type Phrase, reasonPhrase } from './reason.ts'
 export type ReasonedRow = {
   status: string
   state: string
-  error: string | null
   opens: number
   clicks: number
   openedAt: string | null

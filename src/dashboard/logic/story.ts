@@ -161,7 +161,7 @@ function told({ events }: StoryFacts): StoryItem[] {
   return events.toReversed().flatMap(({ name, createdAt, data }): StoryItem[] => {
     const found = TOLD[name]
     if (found === undefined) return []
-    const isCancelled = (data as { error?: unknown } | null)?.error === 'cancelled'
+    const isCancelled = (data as { reason?: unknown } | null)?.reason === 'cancelled'
     const said = isCancelled ? { name: 'cancelled' as const, tone: 'off' as const } : found
     return [{ kind: 'event', at: createdAt, ...said }]
   })

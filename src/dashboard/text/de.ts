@@ -15,9 +15,11 @@ import { reasons } from './de/reasons.ts'
 import { setup } from './de/setup.ts'
 import { shell } from './de/shell.ts'
 import { story } from './de/story.ts'
+import { suppress } from './de/suppress.ts'
 import type { en } from './en.ts'
 
 export const de: Record<keyof typeof en, string | Forms> = {
   ...{ ...shell, ...palette, ...door, ...form, ...list, ...setup, ...overview, ...first },
   ...{ ...checks, ...chart, ...emails, ...story, ...reasons, ...activity, ...account },
+  ...suppress,
 }

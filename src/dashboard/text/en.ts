@@ -14,6 +14,7 @@ import { reasons } from './en/reasons.ts'
 import { setup } from './en/setup.ts'
 import { shell } from './en/shell.ts'
 import { story } from './en/story.ts'
+import { suppress } from './en/suppress.ts'
 
 export const en = {
   ...shell,
@@ -30,5 +31,6 @@ export const en = {
   ...story,
   ...reasons,
   ...activity,
+  ...suppress,
   ...account,
 } as const

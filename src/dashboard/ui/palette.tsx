@@ -3,71 +3,94 @@
  * a listbox that the field commands (WAI-ARIA, combobox with a list).
  */
 
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { useLocation } from 'preact-iso/router'
-import { type Answer, base } from '../api/client.ts'
 import { useCall } from '../api/queries.ts'
-import { project, projects, signOut } from '../api/session.ts'
-import { isSearchable, type PaletteEntry, rankEntries, withRecent } from '../logic/palette.ts'
+import { project, projects } from '../api/session.ts'
+import {
+  addressIn,
+  chosenPlace,
+  createMatch,
+  isSearchable,
+  namesThing,
+  nextPlace,
+  parseRecent,
+  withRecent,
+} from '../logic/palette.ts'
 import { palette as paletteTexts } from '../text/en/palette.ts'
-import { addTexts, type TextKey, t } from '../text/text.ts'
-import { DENSITIES, setDensity, setTheme, THEMES } from './appearance.ts'
+import { addTexts, locale, t } from '../text/text.ts'
 import { Dialog } from './dialog.tsx'
-import { link, outer } from './link.ts'
-import { NAV_ITEMS } from './nav.ts'
-import { showOnboarding } from './onboarding.ts'
-import { toast } from './toast.tsx'
+import { type Entry, type Hit, listEntries, suppressEntry, toEntry } from './palette-entries.ts'
+import { Failed } from './state.tsx'
+import { Suppress } from './suppress.tsx'
 import { useDelayed } from './use-delayed.ts'
 
 addTexts(paletteTexts)
 
-type Entry = PaletteEntry & { run(): void }
-type Hit = Answer<'GET /search'>[number]
+/** `onKeys`: shows the keys of the page in place of the palette. */
+type PaletteProps = { onClose(): void; onKeys(): void }
 
 const STORED = 'pillarbox.recent'
 /** How long the text rests before the server is asked. */
 const SEARCH_DELAY_MS = 120
 
-export default function Palette({ onClose }: { onClose(): void }) {
+export default function Palette({ onClose, onKeys }: PaletteProps) {
   const { route } = useLocation()
   const [text, setText] = useState('')
-  const [chosen, setChosen] = useState(0)
+  /** The entry that the person went to; without one, the first is chosen. */
+  const [chosen, setChosen] = useState<string>()
+  /** The text for which Enter was pressed before the server had answered. */
+  const [awaited, setAwaited] = useState<string>()
   const list = useRef<HTMLDivElement>(null)
   const field = useRef<HTMLInputElement>(null)
-  const wanted = useDelayed(text.trim(), SEARCH_DELAY_MS)
-  const search = useCall(
-    'GET /search',
-    { query: { q: wanted } },
-    { isEnabled: isSearchable(wanted) && project.value !== undefined },
+  const recent = useMemo(readRecent, [])
+  const match = useMemo(
+    () => createMatch(listEntries({ route, onKeys })),
+    [project.value, projects.value, locale()],
   )
-  const hits = isSearchable(text) ? (search.data ?? []) : []
-  const own = rankEntries(listEntries(route), text, readRecent())
+  const [suppressed, setSuppressed] = useState<Wanted>()
+  const own = useMemo(() => match(text, recent), [match, text])
+  const address = addressIn(text)
+  const projectId = project.value?.id
+  const { hits, isLooking, failure, lookAgain } = useSearch(text)
   const things = hits.flatMap((hit) => toEntry(hit, route) ?? [])
-  // A thing that was named exactly stands before what merely resembles the text.
-  const shown = [...things, ...own]
-  const current = Math.min(chosen, Math.max(0, shown.length - 1))
+  const isNamed = namesThing(text)
+  const local =
+    address === undefined || projectId === undefined
+      ? own
+      : [...own, suppressEntry(address, () => setSuppressed({ project: projectId, address }))]
+  // What was named exactly stands first. Otherwise hits come below, so that no row moves when they do.
+  const shown = isNamed ? [...things, ...local] : [...local, ...things]
+  const current = chosenPlace(shown, chosen, { isLooking, isNamed })
 
   // The dialog gives the focus to its closing button, which stands before the field.
   useEffect(() => field.current?.focus(), [])
-  useEffect(() => setChosen(0), [text])
   useEffect(() => {
     list.current?.querySelector('[aria-selected=true]')?.scrollIntoView({ block: 'nearest' })
   }, [current])
+  useEffect(() => {
+    if (awaited === undefined || isLooking) return
+    setAwaited(undefined)
+    if (awaited === text) open(things[0])
+  }, [awaited, isLooking, text])
 
   const open = (entry: Entry | undefined) => {
     if (entry === undefined) return
-    localStorage.setItem(STORED, JSON.stringify(withRecent(readRecent(), entry.id)))
-    onClose()
+    if (own.includes(entry))
+      localStorage.setItem(STORED, JSON.stringify(withRecent(recent, entry.id)))
+    // Suppressing asks first, in place of the palette.
+    if (entry.id !== 'suppress') onClose()
     entry.run()
   }
   const onKeyDown = (event: KeyboardEvent) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
-    if (step !== undefined) setChosen((current + step + shown.length) % Math.max(1, shown.length))
-    else if (event.key === 'Enter' && !event.isComposing) open(shown[current])
-    else return
+    if (step !== undefined) setChosen(shown[nextPlace(current, step, shown.length)]?.id)
+    else if (event.key !== 'Enter' || event.isComposing) return
+    else if (current === -1) setAwaited(text)
+    else open(shown[current])
     event.preventDefault()
   }
-  const isLooking = isSearchable(text) && (search.isFetching || wanted !== text.trim())
+  if (suppressed !== undefined) return <SuppressFound {...suppressed} onClose={onClose} />
   return (
     <Dialog title={t('shell.search')} onClose={onClose} class="palette">
       <input
@@ -79,12 +102,16 @@ export default function Palette({ onClose }: { onClose(): void }) {
         aria-expanded="true"
         aria-controls="palette-list"
         aria-autocomplete="list"
-        aria-activedescendant={shown.length > 0 ? `palette-${current}` : undefined}
+        aria-activedescendant={current === -1 ? undefined : `palette-${current}`}
         placeholder={t('palette.placeholder')}
         autoComplete="off"
         spellcheck={false}
         value={text}
-        onInput={({ currentTarget }) => setText(currentTarget.value)}
+        onInput={({ currentTarget }) => {
+          setText(currentTarget.value)
+          setChosen(undefined)
+          setAwaited(undefined)
+        }}
         onKeyDown={onKeyDown}
       />
       <div id="palette-list" ref={list} role="listbox" aria-label={t('shell.search')}>
@@ -97,92 +124,79 @@ export default function Palette({ onClose }: { onClose(): void }) {
             tabIndex={-1}
             aria-selected={at === current}
             onClick={() => open(entry)}
-            onPointerMove={() => setChosen(at)}
+            onPointerMove={() => setChosen(entry.id)}
           >
             <span class="grow cut">{entry.title}</span>
             <span class="muted">{entry.detail}</span>
           </div>
         ))}
       </div>
+      {failure !== null && (
+        <Failed
+          error={failure}
+          title={t('palette.failed')}
+          onRetry={() => {
+            field.current?.focus()
+            lookAgain()
+          }}
+        />
+      )}
       <p class="small muted" role="status">
-        {isLooking && shown.length === 0
-          ? t('palette.looking')
-          : shown.length === 0
-            ? t('palette.none')
-            : t('palette.found', { count: shown.length })}
+        {isLooking ? t('palette.looking') : failure === null && foundText(hits, shown.length)}
       </p>
     </Dialog>
   )
 }
 
-function listEntries(route: (url: string) => void): Entry[] {
-  const page = (id: string, label: TextKey, url: string): Entry => ({
-    id,
-    title: t(label),
-    detail: t('palette.page'),
-    run: () => route(url),
-  })
-  const action = (id: string, title: string, run: () => void): Entry => ({
-    ...{ id, title, run },
-    detail: t('palette.action'),
-  })
-  return [
-    ...(project.value === undefined
-      ? []
-      : NAV_ITEMS.map(({ screen, label }) => page(`page${screen}`, label, link(screen)))),
-    ...(project.value === undefined ? [] : [firstSteps(project.value.id, route)]),
-    page('account', 'shell.account', outer('/me')),
-    page('new-project', 'palette.newProject', outer('/projects/new')),
-    ...projects.value
-      .filter(({ id }) => id !== project.value?.id)
-      .map(({ id, name }) =>
-        action(`project/${id}`, t('palette.switch', { name }), () => route(`${base}/app/${id}`)),
-      ),
-    ...THEMES.map((name) =>
-      action(`theme/${name}`, t('palette.theme', { name: t(`theme.${name}`) }), () =>
-        setTheme(name),
-      ),
-    ),
-    ...DENSITIES.map((name) =>
-      action(`density/${name}`, t('palette.density', { name: t(`density.${name}`) }), () =>
-        setDensity(name),
-      ),
-    ),
-    action('sign-out', t('shell.signOut'), () => {
-      // The palette is closed by then.
-      signOut().catch(() => toast(t('shell.signOut.failed')))
-    }),
-  ]
-}
+type Wanted = { project: string; address: string }
 
-function firstSteps(projectId: string, route: (url: string) => void): Entry {
-  return {
-    ...{ id: 'first-steps', title: t('palette.first'), detail: t('palette.action') },
-    run: () => {
-      showOnboarding(projectId)
-      route(link('/'))
-    },
+function SuppressFound({ project: id, address, onClose }: Wanted & { onClose(): void }) {
+  const [added, setAdded] = useState<number>()
+  if (added === undefined) {
+    return (
+      <Suppress
+        {...{ project: id, address, onClose }}
+        onDone={(answer) => setAdded(answer.added)}
+      />
+    )
   }
+  return (
+    <Dialog title={t('action.suppress.title', { to: address })} onClose={onClose}>
+      <p role="status">{t(`action.done.${added === 0 ? 'wasSuppressed' : 'suppressed'}`)}</p>
+    </Dialog>
+  )
 }
 
-/** The screen of a thing; undefined for a kind that has none. A contact leads to the mail to its address. */
-function toEntry(
-  { kind, id, title, detail }: Hit,
-  route: (url: string) => void,
-): Entry | undefined {
-  const url = {
-    email: link(`/emails/${id}`),
-    contact: link(`/emails?search=${encodeURIComponent(title)}`),
-  }[kind as string]
-  if (url === undefined) return undefined
-  const words = [detail, t(`kind.${kind}`)].filter((one) => one !== null)
-  return { id: `${kind}/${id}`, title, detail: words.join(' · '), run: () => route(url) }
+/** How much is found; of what has no page in the dashboard, its kinds. */
+function foundText(hits: readonly Hit[], count: number): string {
+  if (count > 0) return t('palette.found', { count })
+  if (hits.length === 0) return t('palette.none')
+  const kinds = new Set(hits.map(({ kind }) => t(`kind.${kind}`)))
+  return t('palette.noPage', { kinds: [...kinds].join(', ') })
+}
+
+type Search = { hits: readonly Hit[]; isLooking: boolean; failure: Error | null; lookAgain(): void }
+
+/** What the server finds for this very text: hits and failures of an older one are none of it. */
+function useSearch(text: string): Search {
+  const wanted = text.trim()
+  const asked = useDelayed(wanted, SEARCH_DELAY_MS)
+  const isEnabled = isSearchable(wanted) && project.value !== undefined
+  const { data, error, isFetching, refetch } = useCall(
+    'GET /search',
+    { query: { q: asked } },
+    { isEnabled: isEnabled && asked === wanted },
+  )
+  const isAnswered = isEnabled && asked === wanted
+  const hits = (isAnswered && data) || []
+  return {
+    hits,
+    isLooking: isEnabled && (!isAnswered || (isFetching && hits.length === 0)),
+    failure: isAnswered && !isFetching ? error : null,
+    lookAgain: () => void refetch(),
+  }
 }
 
 function readRecent(): string[] {
-  try {
-    return JSON.parse(localStorage.getItem(STORED) ?? '[]')
-  } catch {
-    return []
-  }
+  return parseRecent(localStorage.getItem(STORED))
 }

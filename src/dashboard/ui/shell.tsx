@@ -104,7 +104,7 @@ export function Shell({ children }: { children: ComponentChildren }) {
       <Toasts />
       <Suspense>
         {project.value !== undefined && <Tray key={project.value.id} project={project.value.id} />}
-        {open === 'palette' && <Palette onClose={close} />}
+        {open === 'palette' && <Palette onClose={close} onKeys={() => setOpen('keys')} />}
         {open === 'keys' && <KeyList onClose={close} />}
         {isSignedOut.value && <SignInDialog />}
       </Suspense>

@@ -34,6 +34,11 @@ const expected = () => ({
     isNewProject: false,
     violations: ['Too many emails bounce.'],
     warnings: ['Many emails bounce.', 'Many recipients complain.'],
+    findings: [
+      { kind: 'bounce', level: 'critical' },
+      { kind: 'bounce', level: 'warning' },
+      { kind: 'complaint', level: 'warning' },
+    ],
   },
   levels: {
     bounce7Day: 'critical',

@@ -7,10 +7,11 @@ import type { EmailState } from '../../logic/email-state.ts'
 import { suppressionText } from '../../logic/reason.ts'
 import { visible } from '../../logic/visible.ts'
 import { t, tx } from '../../text/text.ts'
-import { Dialog } from '../../ui/dialog.tsx'
+import { Ask } from '../../ui/ask.tsx'
 import { Failed } from '../../ui/state.tsx'
+import { Suppress } from '../../ui/suppress.tsx'
 import { Time } from '../../ui/time.tsx'
-import { type Action, useAction } from '../../ui/use-action.ts'
+import { useAction } from '../../ui/use-action.ts'
 import { whyNot } from '../../ui/why-not.ts'
 import type { EmailRecord } from './record.ts'
 import type { SuppressionState } from './use-suppression.ts'
@@ -82,23 +83,19 @@ export function Actions({ email, state, suppression }: ActionsProps) {
           text={t('action.cancel.text', { to: address })}
           label={t('action.cancel.do')}
           onClose={close}
+          onDone={close}
           action={action}
           write={async () => show(await call('POST /emails/{id}/cancel', input))}
         />
       )}
       {asked === 'suppress' && (
-        <Ask
-          title={t('action.suppress.title', { to: address })}
-          text={t('action.suppress.text')}
-          label={t('action.suppress.do')}
+        <Suppress
+          {...{ project, address }}
           onClose={close}
-          action={action}
-          write={async () => {
-            await call('POST /suppressions', {
-              ...{ project, body: { email: address, reason: 'MANUAL' } },
-            })
+          onDone={() => {
             setDone('suppressed')
-            await suppression.reload()
+            close()
+            void suppression.reload()
           }}
         />
       )}
@@ -109,11 +106,12 @@ export function Actions({ email, state, suppression }: ActionsProps) {
           why={<Why {...{ email, suppression }} />}
           label={t('action.lift.do')}
           onClose={close}
+          onDone={close}
           action={action}
           write={async () => {
             await call('DELETE /suppressions', { project, body: { emails: [address] } })
             setDone('lifted')
-            await suppression.reload()
+            void suppression.reload()
           }}
         />
       )}
@@ -140,43 +138,5 @@ function Why({ email, suppression: { record } }: Pick<ActionsProps, 'email' | 's
         </blockquote>
       )}
     </>
-  )
-}
-
-type AskProps = {
-  title: string
-  text: string
-  why?: preact.ComponentChildren
-  label: string
-  action: Action
-  onClose(): void
-  write(): Promise<unknown>
-}
-
-function Ask({ title, text, why, label, action, onClose, write }: AskProps) {
-  return (
-    <Dialog title={title} onClose={onClose}>
-      <div class="stack">
-        {why}
-        <p>{text}</p>
-        {action.error !== null && <Failed error={action.error} title={t('action.failed')} />}
-        <p class="row">
-          <button
-            class="btn main"
-            type="button"
-            disabled={action.isRunning}
-            aria-busy={action.isRunning}
-            onClick={async () => {
-              if (await action.run(write)) onClose()
-            }}
-          >
-            {label}
-          </button>
-          <button class="btn" type="button" onClick={onClose}>
-            {t('dialog.close')}
-          </button>
-        </p>
-      </div>
-    </Dialog>
   )
 }

@@ -3,7 +3,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { type Answer, call } from '../../api/client.ts'
 import { failureOf, queryClient, useCall } from '../../api/queries.ts'
 import { projects, reloadProjects } from '../../api/session.ts'
-import { t, tx } from '../../text/text.ts'
+import { codeText, t, tx } from '../../text/text.ts'
 import { Copy } from '../../ui/copy.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { FormBox, FormFailure, Submit, useForm } from '../../ui/form.tsx'
@@ -165,18 +165,19 @@ function Records({ records }: { records: readonly DnsRecord[] }) {
 }
 
 function RecordLine({ record }: { record: DnsRecord }) {
-  const { name, type, value, state, purpose, required } = record
+  const { name, type, value, state, purpose } = record
   const isThere = state === 'found'
   return (
     <div class="grow">
       <p class="row between small">
         <Status tone={isThere ? 'good' : state === 'different' ? 'bad' : 'off'}>
-          <b>{type}</b> <span lang="en">{purpose}</span>
+          <b>{type}</b> {codeText('dns', purpose) ?? purpose}
         </Status>
-        <span class="muted">
-          {required ? t('setup.domain.required') : t('setup.domain.recommended')}
-        </span>
+        <span class="muted">{t(`setup.domain.${needOf(record)}`)}</span>
       </p>
+      {purpose === 'replies' && (
+        <p class="small">{t('dns.replies.risk', { name, other: `replies.${name}` })}</p>
+      )}
       {[name, value].map((text) => (
         <div class="fix" key={text}>
           <code class="code wrap">{text}</code>
@@ -185,4 +186,10 @@ function RecordLine({ record }: { record: DnsRecord }) {
       ))}
     </div>
   )
+}
+
+/** Who publishes the record for replies loses the mailboxes of the domain, so it is not recommended. */
+function needOf({ required, purpose }: DnsRecord): 'required' | 'recommended' | 'optional' {
+  if (required) return 'required'
+  return purpose === 'replies' ? 'optional' : 'recommended'
 }

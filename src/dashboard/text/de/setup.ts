@@ -70,4 +70,13 @@ export const setup = {
   'setup.domain.show': { one: 'Ihr Eintrag', other: 'Ihre {count} Einträge' },
   'setup.domain.required': 'nötig',
   'setup.domain.recommended': 'empfohlen',
+  'setup.domain.optional': 'nur für Antworten',
+  'dns.dkim': 'signiert deine Mails (RSA)',
+  'dns.dkim-ed25519': 'signiert deine Mails (Ed25519)',
+  'dns.return-path': 'nimmt Rückläufer an',
+  'dns.return-path-spf': 'lässt diesen Server senden (SPF)',
+  'dns.dmarc': 'sagt, was mit Fälschungen geschieht',
+  'dns.replies': 'nimmt Antworten an',
+  'dns.replies.risk':
+    'Dieser Eintrag leitet alle Mails an {name} auf diesen Server um, auch die an bestehende Postfächer. Um nur Antworten zu empfangen, füge eine eigene Domain hinzu, zum Beispiel {other}.',
 } as const

@@ -117,10 +117,6 @@ export const story = {
     'Die Mail an {to} wird nicht mehr gesendet. Solange ihr Text behalten wird, kannst du sie wieder versuchen.',
   'action.cancel.do': 'Mail abbrechen',
   'action.suppress': 'Adresse sperren',
-  'action.suppress.title': '{to} sperren',
-  'action.suppress.text':
-    'Aus diesem Projekt geht an diese Adresse nichts mehr, bis jemand die Sperre aufhebt.',
-  'action.suppress.do': 'Sperren',
   'action.lift': 'Sperre aufheben',
   'action.lift.title': 'Sperre von {to} aufheben',
   'action.lift.text':

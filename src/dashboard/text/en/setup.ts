@@ -69,4 +69,13 @@ export const setup = {
   'setup.domain.show': { one: 'Its record', other: 'Its {count} records' },
   'setup.domain.required': 'required',
   'setup.domain.recommended': 'recommended',
+  'setup.domain.optional': 'only for replies',
+  'dns.dkim': 'signs your mail (RSA)',
+  'dns.dkim-ed25519': 'signs your mail (Ed25519)',
+  'dns.return-path': 'takes bounces back',
+  'dns.return-path-spf': 'lets this server send (SPF)',
+  'dns.dmarc': 'says what becomes of forgeries',
+  'dns.replies': 'takes replies',
+  'dns.replies.risk':
+    'This record moves all mail of {name} to this server, including mail to its present mailboxes. To receive only replies, add a separate domain, such as {other}.',
 } as const

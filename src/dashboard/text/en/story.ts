@@ -116,10 +116,6 @@ export const story = {
     'The email to {to} is not sent any more. It can be tried again as long as its text is kept.',
   'action.cancel.do': 'Cancel the email',
   'action.suppress': 'Suppress the address',
-  'action.suppress.title': 'Suppress {to}',
-  'action.suppress.text':
-    'Nothing is sent to this address from this project any more, until somebody lifts the suppression.',
-  'action.suppress.do': 'Suppress',
   'action.lift': 'Lift the suppression',
   'action.lift.title': 'Lift the suppression of {to}',
   'action.lift.text':

@@ -2,7 +2,7 @@
  * The security metrics of a project: its counts in three windows, and what they mean. Clients are not told
  * the limits, which would show how much abuse goes unnoticed.
  */
-import type { SecurityCounts, SecurityMetrics } from '../../../records/security.ts'
+import type { SecurityCounts, SecurityFinding, SecurityMetrics } from '../../../records/security.ts'
 import { eq } from '../../../store/drizzle.ts'
 import { projects } from '../../../store/schema/accounts.ts'
 import type { Base } from '../../ground/base.ts'
@@ -70,8 +70,15 @@ async function load(
     isNewProject,
     violations: [],
     warnings: [],
+    findings: findingsOf(findings),
   }
   return { findings, view: { status, levels, isDisabled: project.isDisabled } }
+}
+
+/** Each kind at each level once, whatever the number of limits that it reaches. */
+function findingsOf(reached: readonly ReachedLimit[]): SecurityFinding[] {
+  const once = new Map(reached.map(({ kind, level }) => [`${kind} ${level}`, { kind, level }]))
+  return [...once.values()]
 }
 
 function toView(counts: ReputationCounts): SecurityCounts {

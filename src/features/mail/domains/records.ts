@@ -3,17 +3,12 @@
  * are recommended (a second signature, SPF alignment and bounces, DMARC), or are for projects that
  * receive replies here.
  */
+import type { DNS_PURPOSES } from '../../../records/words.ts'
 import type { Domain } from '../../../store/schema/domains.ts'
 import type { RecordFinding } from '../../../store/schema/json-values.ts'
 import { keyRecord } from './keys.ts'
 
-export type RecordPurpose =
-  | 'dkim'
-  | 'dkim-ed25519'
-  | 'return-path'
-  | 'return-path-spf'
-  | 'dmarc'
-  | 'replies'
+export type RecordPurpose = (typeof DNS_PURPOSES)[number]
 
 export type WantedRecord = {
   purpose: RecordPurpose
