@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { isNearEnd, scrollTo, windowOf } from '../../src/dashboard/logic/window.ts'
+import { isNearEnd, scrollTo, stepTo, windowOf } from '../../src/dashboard/logic/window.ts'
 
 const view = { count: 20_000, rowHeight: 36, above: 0, height: 900 }
 
@@ -35,6 +35,40 @@ describe('the window of a long list', () => {
   it('has all rows of a short list', () => {
     assert.deepEqual(windowOf({ ...view, count: 7, above: -120 }), { from: 0, to: 7 })
     assert.deepEqual(windowOf({ ...view, count: 0 }), { from: 0, to: 0 })
+  })
+
+  it('makes the rows in view at once, and few others in a frame', () => {
+    const seen = { ...view, above: 36 * 5_000 }
+    const aim = windowOf(seen)
+    const jumped = stepTo({ from: 0, to: 57 }, aim, seen)
+    assert.deepEqual(jumped, { from: 5_000, to: 5_031 })
+    const spans = [jumped]
+    for (let last = jumped; last.from !== aim.from || last.to !== aim.to; last = spans.at(-1)!) {
+      const next = stepTo(last, aim, seen)
+      const made = last.from - next.from + next.to - last.to
+      assert.ok(made > 0 && made <= 6)
+      spans.push(next)
+    }
+    assert.ok(spans.length <= 8)
+  })
+
+  it('makes only the rows that come while a list scrolls, and keeps the others', () => {
+    const seen = { ...view, above: 36 * 502 }
+    const before = windowOf({ ...view, above: 36 * 500 })
+    assert.deepEqual(stepTo(before, windowOf(seen), seen), windowOf(seen))
+    assert.deepEqual(windowOf(seen).from - before.from, 2)
+    // Faster than the few rows of a frame, nothing in view is left out.
+    const far = { ...view, above: 36 * 540 }
+    assert.deepEqual(stepTo(before, windowOf(far), far), { from: 525, to: 571 })
+  })
+
+  it('moves to fewer rows when there are fewer', () => {
+    const few = { ...view, count: 7 }
+    assert.deepEqual(stepTo({ from: 485, to: 542 }, windowOf(few), few), { from: 0, to: 7 })
+    assert.deepEqual(stepTo({ from: 0, to: 7 }, { from: 0, to: 0 }, { ...view, count: 0 }), {
+      from: 0,
+      to: 0,
+    })
   })
 
   it('asks for the next page 1,500 pixels before the end', () => {

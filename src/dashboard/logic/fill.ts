@@ -3,6 +3,10 @@
 export type Forms = Readonly<Partial<Record<Intl.LDMLPluralRule, string>> & { other: string }>
 export type Values = Readonly<Record<string, string | number>>
 
+/** To make a format costs far more than to use it, and a list shows hundreds of texts. */
+const rules = new Map<string, Intl.PluralRules>()
+const numbers = new Map<string, Intl.NumberFormat>()
+
 const PLACE = /\{(\w+)\}/
 
 /** The pieces of the text, in their order. A number has the form of the language. */
@@ -21,12 +25,15 @@ export function fillText<Piece>(
 }
 
 function chooseForm(forms: Forms, count: unknown, locale: string): string {
-  const rule = new Intl.PluralRules(locale).select(Number(count ?? 0))
-  return forms[rule] ?? forms.other
+  const known = rules.get(locale) ?? new Intl.PluralRules(locale)
+  rules.set(locale, known)
+  return forms[known.select(Number(count ?? 0))] ?? forms.other
 }
 
 export function formatNumber(value: number, locale: string): string {
-  return new Intl.NumberFormat(locale, { maximumFractionDigits: 2 }).format(value)
+  const known = numbers.get(locale) ?? new Intl.NumberFormat(locale, { maximumFractionDigits: 2 })
+  numbers.set(locale, known)
+  return known.format(value)
 }
 
 const ACCENTED: Readonly<Record<string, string>> = {

@@ -15,11 +15,13 @@ export type View = {
 export type Span = { from: number; to: number }
 
 /** The window moves in steps, so that most pixels of scrolling change nothing. */
-const STEP = 5
+const STEP = 2
 /** Rows beyond the viewport, on each side. */
 const SPARE = 15
 const MAX_ROWS = 80
 const EDGE_PX = 1_500
+/** Rows out of view that one frame may make. */
+const FEW = 6
 
 /** At most 80 rows: those in the viewport and some on both sides. */
 export function windowOf({ count, rowHeight, above, height }: View): Span {
@@ -29,6 +31,29 @@ export function windowOf({ count, rowHeight, above, height }: View): Span {
   const wanted = Math.floor(first / STEP) * STEP - SPARE
   const from = Math.max(0, Math.min(wanted, count - size))
   return { from, to: Math.min(count, from + size) }
+}
+
+/**
+ * The rows of the next frame on the way from `before` to `aim`: what is in view at once, the others a few at a time,
+ * so that no frame has much to make.
+ */
+export function stepTo(before: Span, aim: Span, { rowHeight, above, height }: View): Span {
+  const seen = overlap(aim, {
+    from: Math.floor(above / rowHeight),
+    to: Math.ceil((above + height) / rowHeight),
+  })
+  const kept = overlap(aim, before)
+  const isApart = kept.from >= kept.to || kept.from > seen.to || seen.from > kept.to
+  const from = isApart ? seen.from : Math.min(kept.from, seen.from)
+  const to = isApart ? seen.to : Math.max(kept.to, seen.to)
+  const below = Math.min(FEW, aim.to - to)
+  return { from: Math.max(aim.from, from - (FEW - below)), to: to + below }
+}
+
+/** The part of `span` that lies within `bounds`; an empty one at their edge if there is none. */
+function overlap(bounds: Span, span: Span): Span {
+  const from = Math.max(bounds.from, Math.min(bounds.to, span.from))
+  return { from, to: Math.max(from, Math.min(bounds.to, span.to)) }
 }
 
 /** Whether the end of the rows is so near that the next page must be asked for now. */

@@ -2,9 +2,9 @@
  * A table of any length. Only the rows in view are in the document; the next page is asked for before its end is
  * reached. The page itself scrolls, so that the browser's keys and gestures work as everywhere.
  */
-import type { ComponentChildren } from 'preact'
-import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
-import { isNearEnd, type Span, scrollTo, type View, windowOf } from '../logic/window.ts'
+import type { ComponentChildren, VNode } from 'preact'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { isNearEnd, type Span, scrollTo, stepTo, type View, windowOf } from '../logic/window.ts'
 import { t } from '../text/text.ts'
 import { useKeys } from './keys.ts'
 
@@ -31,6 +31,8 @@ type TableProps<Row> = {
 }
 
 const GUESSED_ROW = 36
+/** Rows of the first frame; the others of the window follow. */
+const FIRST_ROWS = 30
 
 /** What the entry of the history keeps, so that going back finds the row again. */
 type Kept = { row: number; scroll: number }
@@ -49,11 +51,12 @@ export function Table<Row>({
   isBusy = false,
 }: TableProps<Row>) {
   const body = useRef<HTMLTableSectionElement>(null)
-  const [span, setSpan] = useState<Span>({ from: 0, to: Math.min(rows.length, 60) })
+  const [span, setSpan] = useState<Span>({ from: 0, to: Math.min(rows.length, FIRST_ROWS) })
   const [rowHeight, setRowHeight] = useState(GUESSED_ROW)
   const [current, setCurrent] = useState(() => keptPlace()?.row ?? -1)
   const wanted = useRef<number | undefined>(undefined)
   const isRestored = useRef(false)
+  const draw = useDrawnRows(idOf)
 
   const view = (): View => ({
     count: rows.length,
@@ -63,10 +66,19 @@ export function Table<Row>({
   })
   const look = () => {
     const seen = view()
-    const next = windowOf(seen)
-    setSpan((before) => (before.from === next.from && before.to === next.to ? before : next))
+    setSpan((before) => {
+      const next = stepTo(before, windowOf(seen), seen)
+      return before.from === next.from && before.to === next.to ? before : next
+    })
     if (onEnd !== undefined && isNearEnd(seen)) onEnd()
   }
+  const latestLook = useRef(look)
+  latestLook.current = look
+  useEffect(() => {
+    // The window may still be on its way.
+    const frame = requestAnimationFrame(() => latestLook.current())
+    return () => cancelAnimationFrame(frame)
+  }, [span])
 
   const focusWanted = () => {
     if (wanted.current === undefined) return
@@ -76,11 +88,13 @@ export function Table<Row>({
     link.focus({ preventScroll: true })
   }
 
-  useLayoutEffect(() => {
+  // To measure lays the page out, so it is done only where the height may have changed.
+  const measure = () => {
     const row = body.current?.querySelector('tr[data-row]')
     const height = row?.getBoundingClientRect().height ?? 0
-    if (height > 0 && Math.abs(height - rowHeight) > 0.5) setRowHeight(height)
-  })
+    if (height > 0) setRowHeight((before) => (Math.abs(height - before) > 0.5 ? height : before))
+  }
+  useLayoutEffect(measure, [columns])
   useEffect(() => {
     if (!isRestored.current && rows.length > 0) {
       isRestored.current = true
@@ -94,10 +108,14 @@ export function Table<Row>({
     }
     look()
     addEventListener('scroll', look, { passive: true })
-    addEventListener('resize', look)
+    const fit = () => {
+      measure()
+      look()
+    }
+    addEventListener('resize', fit)
     return () => {
       removeEventListener('scroll', look)
-      removeEventListener('resize', look)
+      removeEventListener('resize', fit)
     }
   }, [rows, rowHeight, onEnd])
   // The row that was asked for may have come into the document just now.
@@ -123,8 +141,8 @@ export function Table<Row>({
 
   /** Before a row is opened, the entry of the list learns where the person was. */
   const keep = ({ target }: Event) => {
-    const row = Number((target as Element).closest('tr')?.dataset.row ?? Number.NaN)
-    if (Number.isNaN(row) || (target as Element).closest('a') === null) return
+    const row = rowOf(target)
+    if (row === undefined || (target as Element).closest('a') === null) return
     const place: Kept = { row, scroll: window.scrollY }
     history.replaceState({ ...history.state, place }, '')
   }
@@ -152,50 +170,72 @@ export function Table<Row>({
           ))}
         </tr>
       </thead>
-      <tbody ref={body}>
+      <tbody
+        ref={body}
+        onFocusIn={({ target }) => {
+          const at = rowOf(target)
+          if (at !== undefined) setCurrent(at)
+        }}
+      >
         <Gap rows={span.from} {...{ rowHeight }} width={columns.length} />
-        {rows.slice(span.from, span.to).map((row, index) => (
-          <TableRow
-            key={idOf(row)}
-            {...{ row, columns }}
-            at={span.from + index}
-            isCurrent={span.from + index === current}
-            onFocus={setCurrent}
-          />
-        ))}
+        {draw(
+          rows.slice(span.from, span.to).map((row, index) => {
+            const at = span.from + index
+            return { row, columns, at, isCurrent: at === current }
+          }),
+        )}
         <Gap rows={Math.max(0, rows.length - span.to)} {...{ rowHeight }} width={columns.length} />
       </tbody>
     </table>
   )
 }
 
-type RowProps<Row> = {
+type Drawn<Row> = {
   row: Row
   columns: readonly Column<Row>[]
   at: number
   isCurrent: boolean
-  onFocus(at: number): void
+  element: VNode
 }
 
-/** While the window moves, most rows stay: they are not made again. */
-function TableRow<Row>({ row, columns, at, isCurrent, onFocus }: RowProps<Row>) {
-  return useMemo(
-    () => (
-      <tr
-        data-row={at}
-        aria-rowindex={at + 2}
-        class={isCurrent ? 'current' : ''}
-        onFocusCapture={() => onFocus(at)}
-      >
-        {columns.map(({ key, class: className, show }) => (
-          <td key={key} class={className}>
-            {show(row)}
-          </td>
-        ))}
-      </tr>
-    ),
-    [row, columns, at, isCurrent, onFocus],
+/** What draws rows: while the window moves, the element of a row that stays is the same, and costs nothing. */
+function useDrawnRows<Row>(idOf: (row: Row) => string) {
+  const last = useRef<ReadonlyMap<string, Drawn<Row>>>(new Map())
+  return (wanted: readonly Omit<Drawn<Row>, 'element'>[]): VNode[] => {
+    const drawn = wanted.map((one) => {
+      const known = last.current.get(idOf(one.row))
+      const isSame =
+        known !== undefined &&
+        known.row === one.row &&
+        known.columns === one.columns &&
+        known.at === one.at &&
+        known.isCurrent === one.isCurrent
+      return isSame ? known : { ...one, element: drawRow(idOf(one.row), one) }
+    })
+    last.current = new Map(drawn.map((one) => [idOf(one.row), one]))
+    return drawn.map(({ element }) => element)
+  }
+}
+
+function drawRow<Row>(
+  id: string,
+  { row, columns, at, isCurrent }: Omit<Drawn<Row>, 'element'>,
+): VNode {
+  return (
+    <tr key={id} data-row={at} aria-rowindex={at + 2} class={isCurrent ? 'current' : ''}>
+      {columns.map(({ key, class: className, show }) => (
+        <td key={key} class={className}>
+          {show(row)}
+        </td>
+      ))}
+    </tr>
   )
+}
+
+/** The row in which the target of an event is. */
+function rowOf(target: EventTarget | null): number | undefined {
+  const row = (target as Element).closest('tr')?.dataset.row
+  return row === undefined ? undefined : Number(row)
 }
 
 function linkOf(body: Element | null, row: number): HTMLAnchorElement | null {
