@@ -80,6 +80,18 @@ describe('the texts of the dashboard', () => {
     assert.deepEqual(missing, [])
   })
 
+  it('stand in one area each', () => {
+    for (const language of ['en', 'de']) {
+      const keys = globSync(`text/${language}/*.ts`, { cwd: root }).flatMap((file) =>
+        [...readFile(file).matchAll(/^ {2}'([^']+)':/gm)].map(([, key]) => key),
+      )
+      assert.deepEqual(
+        keys.filter((key, at) => keys.indexOf(key) !== at),
+        [],
+      )
+    }
+  })
+
   it('are each used, by name or by a code', () => {
     // `t(`theme.${name}`)` and `codeText('failed', code)` use all texts with that beginning.
     const beginnings = [

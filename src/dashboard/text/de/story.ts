@@ -123,8 +123,6 @@ export const story = {
     'An diese Adresse wird wieder gesendet. Was nicht gesendet wurde, bleibt, wie es ist.',
   'action.lift.why': 'Gesperrt seit {at}: {why}',
   'action.lift.do': 'Aufheben',
-  'action.failed': 'Nicht ausgeführt',
-  'action.done.suppressed': 'Die Adresse ist gesperrt.',
   'action.done.lifted': 'Die Sperre ist aufgehoben.',
   'mail.frame': 'Die Mail, wie der Empfänger sie sieht',
   'mail.images': 'Bilder anderer Server zeigen',

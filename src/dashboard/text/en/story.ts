@@ -122,8 +122,6 @@ export const story = {
     'Emails to this address are sent again. Those that were not sent stay as they are.',
   'action.lift.why': 'Suppressed since {at}: {why}',
   'action.lift.do': 'Lift it',
-  'action.failed': 'Not done',
-  'action.done.suppressed': 'The address is suppressed.',
   'action.done.lifted': 'The suppression is lifted.',
   'mail.frame': 'The email as the recipient sees it',
   'mail.images': 'Show the images of other servers',
