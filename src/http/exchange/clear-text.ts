@@ -1,7 +1,8 @@
 /**
  * Refuses requests in clear text, for calls whose body nobody on the way may read or change. A request is not
  * in clear text if it came by TLS to this server, or to a proxy of `http.trusted_proxies` that says so in
- * `X-Forwarded-Proto`. On this machine alone, from a loopback client to a loopback listener, TLS is not needed.
+ * `X-Forwarded-Proto`. On this machine alone, from a loopback client to a loopback listener, TLS is not needed. What comes
+ * from a trusted proxy without `X-Forwarded-For` may be of any client.
  */
 import type { IncomingMessage } from 'node:http'
 import type { TLSSocket } from 'node:tls'
@@ -18,7 +19,8 @@ export function refuseClearText(
   { incoming, address }: { incoming: IncomingMessage; address: string | null },
 ): void {
   if (isEncrypted(incoming, proxies)) return
-  const isClientHere = address !== null && isLoopbackHost(address) && isDirect(incoming, proxies)
+  const isKnown = isDirect(incoming, proxies) && !isSilentProxy(incoming, proxies)
+  const isClientHere = address !== null && isLoopbackHost(address) && isKnown
   if (isClientHere && isLoopbackHost(config.http.listen.host)) return
   throw new AppError('FORBIDDEN', 'This call needs HTTPS: others could read it on the way.', {
     suggestion:
@@ -35,4 +37,10 @@ function isEncrypted({ socket, headers }: IncomingMessage, proxies: AddressList)
   if (!proxies.has(plainAddress(socket.remoteAddress))) return false
   const parts = String(headers['x-forwarded-proto'] ?? '').split(',')
   return parts.every((part) => part.trim().toLowerCase() === 'https')
+}
+
+function isSilentProxy({ socket, headers }: IncomingMessage, proxies: AddressList): boolean {
+  if (!proxies.has(plainAddress(socket.remoteAddress))) return false
+  const hops = String(headers['x-forwarded-for'] ?? '').split(',')
+  return hops.some((hop) => plainAddress(hop.trim()) === null)
 }

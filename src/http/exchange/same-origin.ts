@@ -4,7 +4,9 @@
  * neither comes from no browser, so its sender knows every cookie in it.
  */
 import type { IncomingMessage } from 'node:http'
+import type { TLSSocket } from 'node:tls'
 import { AppError } from '../../base/errors.ts'
+import { isLoopbackHost } from '../../config/values/listen-address.ts'
 
 /** Routes for anyone that begin or end sessions, or make users. A page of another site may call none of them. */
 const ACCOUNT_PATHS = /^\/(?:auth\/|setup$)/
@@ -20,7 +22,8 @@ export function refuseCrossSite(incoming: IncomingMessage, baseUrl: string): voi
   }
   const { origin } = headers
   if (origin === undefined) return
-  if (origin !== new URL(baseUrl).origin && !isOwnHost(origin, headers.host)) throw crossSite()
+  const own = new URL(baseUrl)
+  if (origin !== own.origin && !isOwnHost(origin, incoming, own)) throw crossSite()
 }
 
 /** Whether only pages of this server and programs may call the route, also without a session. */
@@ -34,9 +37,20 @@ export function isFromOtherSite({ headers }: Pick<IncomingMessage, 'headers'>): 
   return site !== undefined && !OWN_SITES.includes(String(site))
 }
 
-/** Whether the origin is of the host that the request itself was sent to. */
-function isOwnHost(origin: string, host: string | undefined): boolean {
-  return URL.canParse(origin) && host !== undefined && new URL(origin).host === host.toLowerCase()
+/**
+ * Whether the origin is of the host that the request itself was sent to. A page in clear text, which anybody on the way
+ * can write, is none of a server with HTTPS. A proxy may hide how the request came, so the base URL tells it; a tunnel to
+ * a loopback address has no HTTPS.
+ */
+function isOwnHost(origin: string, { socket, headers }: IncomingMessage, own: URL): boolean {
+  const { host } = headers
+  if (!URL.canParse(origin) || host === undefined) return false
+  const page = new URL(origin)
+  if (page.host !== host.toLowerCase()) return false
+  const isEncrypted = (socket as Partial<TLSSocket>).encrypted === true
+  const isTunnel = isLoopbackHost(page.hostname.replace(/^\[|\]$/g, ''))
+  const needsHttps = isEncrypted || (own.protocol === 'https:' && !isTunnel)
+  return page.protocol === 'https:' || !needsHttps
 }
 
 function crossSite(): AppError {

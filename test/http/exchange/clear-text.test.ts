@@ -75,4 +75,16 @@ describe('S39: a request in clear text', () => {
     assert.equal(isRefused({ headers: { 'x-forwarded-for': '127.0.0.1' }, proxies }), false)
     assert.equal(isRefused({ headers: { 'x-forwarded-for': '192.0.2.1' }, proxies }), true)
   })
+
+  it('is of nobody known when a trusted proxy does not name the client', () => {
+    for (const headers of [
+      {},
+      { 'x-forwarded-for': '' },
+      { 'x-forwarded-for': 'unknown' },
+      { 'x-forwarded-for': 'unknown, 127.0.0.1' },
+    ]) {
+      assert.equal(isRefused({ headers, proxies }), true, JSON.stringify(headers))
+    }
+    assert.equal(isRefused({ headers: { 'x-forwarded-proto': 'http' }, proxies }), true)
+  })
 })
