@@ -38,12 +38,26 @@ const SignInDialog = lazy(() => import('./screens/login/sign-in-dialog.tsx'))
 const SetUp = lazy(() => import('./screens/setup/set-up.tsx'))
 const NewProject = lazy(() => import('./screens/projects/new-project.tsx'))
 
-/** Screens without a session. */
-const DOORS: Readonly<Record<string, ComponentType>> = {
+type Parts = Readonly<Record<string, ComponentType>>
+
+/** Screens without a session, by their addresses below `/app`. */
+const DOORS: Parts = {
   '/login': Login,
   '/signup': SignUp,
   '/forgot': Forgot,
   '/setup': SetUp,
+}
+
+const OWN_SCREENS: Parts = {
+  '/me': Account,
+  '/projects/new': NewProject,
+}
+
+const PROJECT_SCREENS: Parts = {
+  '/:project': Overview,
+  '/:project/emails': Emails,
+  '/:project/emails/:id': Email,
+  '/:project/activity': Activity,
 }
 
 export function App() {
@@ -91,12 +105,12 @@ function Screens() {
       <Suspense>
         <Router onRouteChange={() => window.scrollTo(0, 0)}>
           <Route path={outer('/')} component={Home} />
-          <Route path={outer('/me')} component={Account} />
-          <Route path={outer('/projects/new')} component={NewProject} />
-          <Route path={outer('/:project')} component={inProject(Overview)} />
-          <Route path={outer('/:project/emails')} component={inProject(Emails)} />
-          <Route path={outer('/:project/emails/:id')} component={inProject(Email)} />
-          <Route path={outer('/:project/activity')} component={inProject(Activity)} />
+          {Object.entries(OWN_SCREENS).map(([address, Screen]) => (
+            <Route key={address} path={outer(address)} component={Screen} />
+          ))}
+          {Object.entries(PROJECT_SCREENS).map(([address, Screen]) => (
+            <Route key={address} path={outer(address)} component={inProject(Screen)} />
+          ))}
           <Route default component={NotFoundScreen} />
         </Router>
       </Suspense>

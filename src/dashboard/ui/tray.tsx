@@ -13,7 +13,7 @@ type ListedJob = Answer<'GET /jobs'>['data'][number]
 
 const LIST = 'GET /jobs'
 
-export default function Tray() {
+export function Tray() {
   const asked = useRef(0)
   const known = useRef<readonly ListedJob[] | undefined>(undefined)
   const [delay, setDelay] = useState(jobDelay([], 0))

@@ -1,12 +1,19 @@
 /**
  * The dashboard at `/app`: pages and files that `scripts/dashboard.ts` builds. Every address below `/app` without
- * a file is the same page, whose script shows the screen of the address. A session is not looked at: the page has no
+ * a file is the same page, whose script shows the screen of the address; the page names the scripts of that screen. A session is not looked at: the page has no
  * data.
  */
 import { hash } from 'node:crypto'
 import { notFound } from '../../base/errors.ts'
 import type { Core } from '../../core/core.ts'
-import { BASE, findFile, findManifest, readDashboardPage } from '../dashboard/files.ts'
+import {
+  BASE,
+  findFile,
+  findManifest,
+  findScreenFiles,
+  PRELOADS,
+  readDashboardPage,
+} from '../dashboard/files.ts'
 import { chooseCoding } from '../exchange/compression/compressed-routes.ts'
 import { ownPath } from '../pages/own-path.ts'
 import type { HttpResponse } from '../response.ts'
@@ -60,9 +67,9 @@ export const showApp = ({ core }: RouteDeps) =>
   openOperation({
     ...shared,
     summary: 'Show the dashboard',
-    handle: ({ incoming }) => {
+    handle: ({ incoming, params: { page: address = '' } }) => {
       if (findManifest() === undefined) return unbuilt()
-      return page(incoming, withBase(core, readDashboardPage('index.html')), {
+      return page(incoming, withBase(core, appPage(address)), {
         'content-security-policy': APP_POLICY,
         'cross-origin-opener-policy': 'same-origin',
         'cross-origin-resource-policy': 'same-origin',
@@ -135,6 +142,14 @@ function page(incoming: Incoming, text: string, policy: Record<string, string>):
   }
   if (incoming.headers['if-none-match'] === etag) return { status: 304, body: '', headers }
   return { status: 200, body: text, headers }
+}
+
+/** The page, which loads the scripts of the screen at `address` along with those of the frame. */
+function appPage(address: string): string {
+  const links = findScreenFiles(address).map(
+    (name) => `<link rel="modulepreload" href="${BASE}/app/assets/${name}">\n`,
+  )
+  return readDashboardPage('index.html').replace(PRELOADS, links.join(''))
 }
 
 function withBase({ config }: Core, text: string): string {
