@@ -2,7 +2,7 @@
 
 import type { ComponentType } from 'preact'
 import { useEffect } from 'preact/hooks'
-import { LocationProvider, Route, Router, useLocation, useRoute } from 'preact-iso/router'
+import { exec, LocationProvider, Route, Router, useLocation, useRoute } from 'preact-iso/router'
 import { base } from './api/client.ts'
 import {
   config,
@@ -18,7 +18,8 @@ import {
   user,
 } from './api/session.ts'
 import { isSetUpOpen } from './screens/setup/progress.ts'
-import { lazy } from './ui/lazy.tsx'
+import { loadOnApproach } from './ui/approach.ts'
+import { type LazyPart, lazy } from './ui/lazy.tsx'
 import { Leave } from './ui/leave.tsx'
 import { outer } from './ui/link.ts'
 import { Shell } from './ui/shell.tsx'
@@ -38,7 +39,7 @@ const SignInDialog = lazy(() => import('./screens/login/sign-in-dialog.tsx'))
 const SetUp = lazy(() => import('./screens/setup/set-up.tsx'))
 const NewProject = lazy(() => import('./screens/projects/new-project.tsx'))
 
-type Parts = Readonly<Record<string, ComponentType>>
+type Parts = Readonly<Record<string, LazyPart>>
 
 /** Screens without a session, by their addresses below `/app`. */
 const DOORS: Parts = {
@@ -59,6 +60,12 @@ const PROJECT_SCREENS: Parts = {
   '/:project/emails/:id': Email,
   '/:project/activity': Activity,
 }
+
+const SCREENS = Object.entries({ ...DOORS, ...OWN_SCREENS, ...PROJECT_SCREENS })
+
+loadOnApproach((path) => {
+  return SCREENS.find(([address]) => exec(path, outer(address)) !== undefined)?.[1]
+})
 
 export function App() {
   return (

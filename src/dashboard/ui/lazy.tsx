@@ -10,8 +10,13 @@ import { Failed } from './state.tsx'
 
 type Loaded<Props> = { default: ComponentType<Props> }
 
+export type LazyPart<Props = unknown> = ComponentType<Props> & {
+  /** Loads the part ahead. A failure says nothing: the part is loaded again when it is shown. */
+  preload(): void
+}
+
 /** As `lazy` of preact-iso. A part that could not be loaded shows that, with a way to load the page again. */
-export function lazy<Props>(load: () => Promise<Loaded<Props>>): ComponentType<Props> {
+export function lazy<Props>(load: () => Promise<Loaded<Props>>): LazyPart<Props> {
   const loadOrTell = (): Promise<Loaded<Props>> =>
     load().catch(async (error: unknown) => {
       // Without a connection this call fails too, and the banner for that shows.
@@ -23,7 +28,12 @@ export function lazy<Props>(load: () => Promise<Loaded<Props>>): ComponentType<P
       )
       return { default: () => <Missing error={error} /> }
     })
-  return lazyLoad(loadOrTell) as unknown as ComponentType<Props>
+  const part = lazyLoad(loadOrTell) as unknown as LazyPart<Props>
+  const prepare = part.preload
+  part.preload = () => {
+    load().then(prepare, () => undefined)
+  }
+  return part
 }
 
 function Missing({ error }: { error: unknown }) {
