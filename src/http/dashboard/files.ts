@@ -27,7 +27,8 @@ export type DashboardManifest = {
 type DashboardFile = { bytes: Uint8Array<ArrayBuffer>; contentType: string; isCoded: boolean }
 
 const FOLDER = 'dashboard'
-const LICENCES = 'licences.txt'
+/** The one file whose name stays when it changes. */
+export const LICENCES = 'licences.txt'
 
 const TYPES: Readonly<Record<string, string>> = {
   js: 'text/javascript; charset=utf-8',

@@ -95,6 +95,14 @@ describe('the page of the dashboard', () => {
     const same = await ask('/app/', { headers: { 'if-none-match': etag } })
     assert.deepEqual([same.status, same.body.length, same.headers.etag], [304, 0, etag])
     assert.equal(same.headers['content-security-policy'], APP_POLICY)
+    // A proxy that compresses the page makes its tag weak.
+    for (const known of [`W/${etag}`, `"0", ${etag}`, '*']) {
+      const { status } = await ask('/app', { headers: { 'if-none-match': known } })
+      assert.equal(status, 304, known)
+    }
+    const frame = await ask('/app/frame')
+    const again = { headers: { 'if-none-match': String(frame.headers.etag) } }
+    assert.equal((await ask('/app/frame', again)).status, 304)
     const other = await ask('/app', { headers: { 'if-none-match': '"0"' } })
     assert.equal(other.status, 200)
   })
@@ -160,8 +168,32 @@ describe('a file of the dashboard', () => {
     }
     const both = await ask(path, { headers: { 'accept-encoding': 'gzip, deflate, br' } })
     assert.equal(both.headers['content-encoding'], 'br')
-    const none = await ask(path, { headers: { 'accept-encoding': 'br;q=0, gzip;q=0' } })
-    assert.equal(none.headers['content-encoding'], undefined)
+    const chosen = {
+      ...{ 'br;q=0, gzip;q=0': undefined, 'br;q=0, *': 'gzip', '*': 'br', '*;q=0': undefined },
+      ...{ identity: undefined, 'gzip;q=0.5, br;q=0.1': 'gzip', BR: 'br', deflate: undefined },
+    }
+    for (const [accepted, coding] of Object.entries(chosen)) {
+      const { headers, body } = await ask(path, { headers: { 'accept-encoding': accepted } })
+      assert.equal(headers['content-encoding'], coding, accepted)
+      assert.equal(headers['content-length'], String(body.length))
+      assert.match(String(headers.vary), /accept-encoding/i)
+    }
+    const headers = { 'accept-encoding': 'br' }
+    const head = await ask(path, { method: 'HEAD', headers })
+    const got = await ask(path, { headers })
+    assert.equal(head.headers['content-length'], got.headers['content-length'])
+    assert.equal(head.headers['content-encoding'], 'br')
+    // A part of a file is not served: the answer is the whole one (RFC 9110, section 14.2).
+    const part = await ask(path, { headers: { range: 'bytes=0-9' } })
+    assert.deepEqual([part.status, part.body.length], [200, plain.body.length])
+    assert.equal(part.headers['content-range'], undefined)
+  })
+
+  it('whose name stays is asked for again, because it may have changed', async () => {
+    const { headers } = await ask('/app/assets/licences.txt')
+    assert.equal(headers['cache-control'], 'no-cache')
+    const known = { 'if-none-match': String(headers.etag) }
+    assert.equal((await ask('/app/assets/licences.txt', { headers: known })).status, 304)
   })
 
   it('that does not exist is a 404, and never the page or another file', async () => {
