@@ -16,9 +16,12 @@ if (values.watch) watchSources()
 async function buildAndTell(): Promise<void> {
   const { isNew, sizes } = await buildDashboard()
   if (!isNew) return
-  for (const { name, bytes, limit } of sizes) {
+  for (const { name, bytes, limit, files } of sizes) {
     const kilobytes = (bytes / 1024).toFixed(1).padStart(6)
-    console.log(`${kilobytes} of ${String(limit / 1024).padStart(3)} KB  ${name}`)
+    const counted = files === undefined ? '' : `${files.count} of ${files.limit} files`
+    console.log(
+      `${kilobytes} of ${String(limit / 1024).padStart(3)} KB ${counted.padStart(13)}  ${name}`,
+    )
   }
 }
 

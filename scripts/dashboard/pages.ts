@@ -2,15 +2,13 @@
  * The pages of the dashboard. The server puts the path of `base_url` in place of `BASE`, because a proxy may
  * serve the program below a path. The scripts find that path in their own address.
  */
-import { BASE } from '../../src/http/dashboard/files.ts'
+import { BASE, PRELOADS } from '../../src/http/dashboard/files.ts'
 
-type Index = { main: string; theme: string; app: string; first: readonly string[] }
+type Index = { main: string; theme: string; app: string }
 
-export function indexPage({ main, theme, app, first }: Index): string {
+/** The server puts the scripts of the screen in place of `PRELOADS`. */
+export function indexPage({ main, theme, app }: Index): string {
   const asset = (name: string) => `${BASE}/app/assets/${name}`
-  const preloads = first
-    .map((name) => `<link rel="modulepreload" href="${asset(name)}">\n`)
-    .join('')
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -22,7 +20,7 @@ export function indexPage({ main, theme, app, first }: Index): string {
 <link rel="icon" href="data:,">
 <script src="${asset(theme)}"></script>
 <link rel="stylesheet" href="${asset(app)}">
-${preloads}<script type="module" src="${asset(main)}"></script>
+${PRELOADS}<script type="module" src="${asset(main)}"></script>
 </head>
 <body>
 <div id="app"></div>

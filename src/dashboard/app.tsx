@@ -2,7 +2,7 @@
 
 import type { ComponentChildren, ComponentType } from 'preact'
 import { useEffect } from 'preact/hooks'
-import { LocationProvider, Route, Router, useLocation, useRoute } from 'preact-iso/router'
+import { exec, LocationProvider, Route, Router, useLocation, useRoute } from 'preact-iso/router'
 import { base } from './api/client.ts'
 import {
   config,
@@ -18,8 +18,9 @@ import {
   user,
 } from './api/session.ts'
 import { isSetUpOpen } from './api/set-up-progress.ts'
+import { loadOnApproach } from './ui/approach.ts'
 import { ServerBanners } from './ui/banners.tsx'
-import { lazy } from './ui/lazy.tsx'
+import { type LazyPart, lazy } from './ui/lazy.tsx'
 import { Leave } from './ui/leave.tsx'
 import { outer } from './ui/link.ts'
 import { Shell } from './ui/shell.tsx'
@@ -39,13 +40,33 @@ const SignInDialog = lazy(() => import('./screens/login/sign-in-dialog.tsx'))
 const SetUp = lazy(() => import('./screens/setup/set-up.tsx'))
 const NewProject = lazy(() => import('./screens/projects/new-project.tsx'))
 
-/** Screens without a session. */
-const DOORS: Readonly<Record<string, ComponentType>> = {
+type Parts = Readonly<Record<string, LazyPart>>
+
+/** Screens without a session, by their addresses below `/app`. */
+const DOORS: Parts = {
   '/login': Login,
   '/signup': SignUp,
   '/forgot': Forgot,
   '/setup': SetUp,
 }
+
+const OWN_SCREENS: Parts = {
+  '/me': Account,
+  '/projects/new': NewProject,
+}
+
+const PROJECT_SCREENS: Parts = {
+  '/:project': Overview,
+  '/:project/emails': Emails,
+  '/:project/emails/:id': Email,
+  '/:project/activity': Activity,
+}
+
+const SCREENS = Object.entries({ ...DOORS, ...OWN_SCREENS, ...PROJECT_SCREENS })
+
+loadOnApproach((path) => {
+  return SCREENS.find(([address]) => exec(path, outer(address)) !== undefined)?.[1]
+})
 
 export function App() {
   return (
@@ -92,12 +113,12 @@ function Screens() {
       <Suspense>
         <Router onRouteChange={() => window.scrollTo(0, 0)}>
           <Route path={outer('/')} component={Home} />
-          <Route path={outer('/me')} component={Account} />
-          <Route path={outer('/projects/new')} component={NewProject} />
-          <Route path={outer('/:project')} component={inProject(Overview)} />
-          <Route path={outer('/:project/emails')} component={inProject(Emails)} />
-          <Route path={outer('/:project/emails/:id')} component={inProject(Email)} />
-          <Route path={outer('/:project/activity')} component={inProject(Activity)} />
+          {Object.entries(OWN_SCREENS).map(([address, Screen]) => (
+            <Route key={address} path={outer(address)} component={Screen} />
+          ))}
+          {Object.entries(PROJECT_SCREENS).map(([address, Screen]) => (
+            <Route key={address} path={outer(address)} component={inProject(Screen)} />
+          ))}
           <Route default component={NotFoundScreen} />
         </Router>
       </Suspense>

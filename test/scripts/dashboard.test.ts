@@ -48,9 +48,26 @@ describe('the build of the dashboard', () => {
     const named = [...page.matchAll(/(?:src|href)="\{\{base\}\}\/app\/assets\/([^"]+)"/g)].map(
       ([, name = '']) => name,
     )
-    assert.ok(named.length >= 4)
-    for (const name of named) assert.ok(manifest.files.includes(name), name)
+    assert.equal(named.length, 3)
+    const ofScreens = manifest.screens.flatMap((screen) => screen.files)
+    for (const name of [...named, ...ofScreens]) assert.ok(manifest.files.includes(name), name)
     assert.doesNotMatch(page, /https?:|<style|style=|\son\w+=/)
+  })
+
+  it('knows the files of each screen that has an address', () => {
+    const source = readFileSync('src/dashboard/app.tsx', 'utf8')
+    const addresses = [...source.matchAll(/^ {2}'(\/.+)': \w+,$/gm)].map(([, at]) => at)
+    assert.ok(addresses.length > 8)
+    assert.deepEqual(manifest.screens.map(({ path: at }) => at).sort(), addresses.sort())
+  })
+
+  it('has no file that no page names and no script imports', () => {
+    const texts = manifest.files.map((name) => read(name).toString())
+    const used = [read('index.html').toString(), ...texts].join()
+    assert.deepEqual(
+      manifest.files.filter((name) => !used.includes(name)),
+      [],
+    )
   })
 
   it('passes on the licence of each package in it', () => {

@@ -16,9 +16,10 @@ type Table = Readonly<Partial<Record<TextKey, string | Forms>>>
 export const LANGUAGES = { en: 'English', de: 'Deutsch' } as const
 export type LanguageCode = keyof typeof LANGUAGES | 'pseudo'
 
-const LOADERS: Record<Exclude<LanguageCode, 'en'>, () => Promise<Table>> = {
+const LOADERS: Record<LanguageCode, () => Table | Promise<Table>> = {
+  en: () => english,
   de: async () => (await import('./de.ts')).de,
-  pseudo: async () => pseudo((await import('./en.ts')).en) as Table,
+  pseudo: () => pseudo(english as Record<string, string | Forms>) as Table,
 }
 
 const STORED = 'pillarbox.language'
@@ -31,6 +32,7 @@ const current = signal<{ code: LanguageCode; table: Table }>({ code: 'en', table
 /** A part of the dashboard adds its English texts when it is loaded. */
 export function addTexts(...tables: readonly Table[]): void {
   Object.assign(english, ...tables)
+  if (current.peek().code === 'pseudo') void setLanguage('pseudo')
 }
 
 /** A BCP 47 tag, for `Intl` and `lang`. */
@@ -41,8 +43,7 @@ export function locale(): string {
 /** Changes all texts. A language that cannot be loaded leaves the old one. */
 export async function setLanguage(code: LanguageCode): Promise<void> {
   try {
-    const table = code === 'en' ? english : await LOADERS[code]()
-    current.value = { code, table }
+    current.value = { code, table: await LOADERS[code]() }
   } catch (error) {
     console.warn(error)
   }

@@ -11,10 +11,13 @@ import { Failed } from './state.tsx'
 
 type Loaded<Props> = { default: ComponentType<Props> }
 
+export type LazyPart<Props = object> = ComponentType<Props> & {
+  /** Loads the part ahead. A failure says nothing: the part is loaded again when it is shown. */
+  preload(): void
+}
+
 /** As `lazy` of preact-iso. A part that could not be loaded says so in its place, and can be loaded again. */
-export function lazy<Props extends object>(
-  load: () => Promise<Loaded<Props>>,
-): ComponentType<Props> {
+export function lazy<Props extends object>(load: () => Promise<Loaded<Props>>): LazyPart<Props> {
   let found: ComponentType<Props> | undefined
   let failure: unknown
 
@@ -53,7 +56,12 @@ export function lazy<Props extends object>(
       await tell()
       return { default: Missing }
     })
-  return lazyLoad(loadOrTell) as unknown as ComponentType<Props>
+  const part = lazyLoad(loadOrTell) as unknown as LazyPart<Props>
+  const prepare = part.preload
+  part.preload = () => {
+    load().then(prepare, () => undefined)
+  }
+  return part
 }
 
 /** A newer version runs if the server answers. Without a connection this call fails too, and that has its banner. */

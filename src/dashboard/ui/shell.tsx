@@ -25,10 +25,10 @@ import { Resetting } from './resetting.tsx'
 import { SignOut } from './sign-out.tsx'
 import { Suspense } from './suspense.tsx'
 import { Toasts } from './toast.tsx'
+import { Tray } from './tray.tsx'
 
 const Palette = lazy(() => import('./palette.tsx'))
 const KeyList = lazy(() => import('./key-list.tsx'))
-const Tray = lazy(() => import('./tray.tsx'))
 const SignInDialog = lazy(() => import('../screens/login/sign-in-dialog.tsx'))
 
 /** The screens of the bar at the thumb, besides *More*. */

@@ -14,7 +14,7 @@ type ListedJob = Answer<'GET /jobs'>['data'][number]
 
 const LIST = 'GET /jobs'
 
-export default function Tray({ project }: { project: string }) {
+export function Tray({ project }: { project: string }) {
   const asked = useRef(0)
   const known = useRef<readonly ListedJob[] | undefined>(undefined)
   const [delay, setDelay] = useState(jobDelay([], 0))

@@ -9,12 +9,16 @@ import type { ContentCoding } from '../exchange/compression/compressed-routes.ts
 
 /** Stands in the pages for the path of `base_url`. */
 export const BASE = '{{base}}'
+/** Stands in the page of the app for the scripts of its screen. */
+export const PRELOADS = '{{preloads}}'
 
 export type DashboardManifest = {
   /** The digest of what the build read. */
   inputs: string
   /** The names at `/app/assets/`. */
   files: readonly string[]
+  /** Scripts of screens by their addresses below `/app`, in which `:name` stands for any value. The first fits. */
+  screens: readonly { path: string; files: readonly string[] }[]
   /** The source `sha256-…` of the script in the mail frame, for its policy. */
   frameScript: string
 }
@@ -23,7 +27,8 @@ export type DashboardManifest = {
 type DashboardFile = { bytes: Uint8Array<ArrayBuffer>; contentType: string; isCoded: boolean }
 
 const FOLDER = 'dashboard'
-const LICENCES = 'licences.txt'
+/** The one file whose name stays when it changes. */
+export const LICENCES = 'licences.txt'
 
 const TYPES: Readonly<Record<string, string>> = {
   js: 'text/javascript; charset=utf-8',
@@ -56,6 +61,19 @@ export function findFile(
   const extension = coding === undefined || isLicences ? '' : EXTENSIONS[coding]
   const bytes = new Uint8Array(readAsset(`${FOLDER}/${name}${extension}`))
   return { bytes, contentType, isCoded: extension !== '' }
+}
+
+/** The scripts of the screen at an address below `/app`; none at one that is unknown. */
+export function findScreenFiles(address: string): readonly string[] {
+  const given = address.split('/').filter((piece) => piece !== '')
+  const screen = findManifest()?.screens.find(({ path }) => {
+    const pieces = path.slice(1).split('/')
+    return (
+      pieces.length === given.length &&
+      pieces.every((piece, at) => piece.startsWith(':') || piece === given[at])
+    )
+  })
+  return screen?.files ?? []
 }
 
 /** The text of a page. @throws Error without a build */

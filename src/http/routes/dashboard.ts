@@ -1,13 +1,22 @@
 /**
  * The dashboard at `/app`: pages and files that `scripts/dashboard.ts` builds. Every address below `/app` without
- * a file is the same page, whose script shows the screen of the address. A session is not looked at: the page has no
+ * a file is the same page, whose script shows the screen of the address; the page names the scripts of that screen. A session is not looked at: the page has no
  * data.
  */
 import { hash } from 'node:crypto'
 import { notFound } from '../../base/errors.ts'
 import type { Core } from '../../core/core.ts'
-import { BASE, findFile, findManifest, readDashboardPage } from '../dashboard/files.ts'
+import {
+  BASE,
+  findFile,
+  findManifest,
+  findScreenFiles,
+  LICENCES,
+  PRELOADS,
+  readDashboardPage,
+} from '../dashboard/files.ts'
 import { chooseCoding } from '../exchange/compression/compressed-routes.ts'
+import { isKnownTag } from '../exchange/if-none-match.ts'
 import { ownPath } from '../pages/own-path.ts'
 import type { HttpResponse } from '../response.ts'
 import { openOperation, type RawCall, type RouteDeps } from '../route.ts'
@@ -60,9 +69,9 @@ export const showApp = ({ core }: RouteDeps) =>
   openOperation({
     ...shared,
     summary: 'Show the dashboard',
-    handle: ({ incoming }) => {
+    handle: ({ incoming, params: { page: address = '' } }) => {
       if (findManifest() === undefined) return unbuilt()
-      return page(incoming, withBase(core, readDashboardPage('index.html')), {
+      return page(incoming, withBase(core, appPage(address)), {
         'content-security-policy': APP_POLICY,
         'cross-origin-opener-policy': 'same-origin',
         'cross-origin-resource-policy': 'same-origin',
@@ -80,10 +89,15 @@ export const showAsset = () =>
       const coding = chooseCoding(incoming.headers['accept-encoding'])
       const file = findFile(name, coding)
       if (file === undefined) throw notFound('file', name, 'There is no such file.')
-      const headers = {
+      const shown = {
         'content-type': file.contentType,
-        'cache-control': `public, max-age=${YEAR_SECONDS}, immutable`,
         'cross-origin-resource-policy': 'same-origin',
+      }
+      if (name === LICENCES) return revalidated(incoming, file.bytes, shown)
+      const headers = {
+        ...shown,
+        'content-length': String(file.bytes.byteLength),
+        'cache-control': `public, max-age=${YEAR_SECONDS}, immutable`,
         vary: 'Accept-Encoding',
         ...(coding !== undefined && file.isCoded && { 'content-encoding': coding }),
       }
@@ -125,16 +139,30 @@ function frameOperation(images: string) {
 
 /** A page that browsers ask for again each time, and get only if it has changed. */
 function page(incoming: Incoming, text: string, policy: Record<string, string>): HttpResponse {
-  const etag = `"${hash('sha256', text).slice(0, 32)}"`
-  const headers = {
+  return revalidated(incoming, text, {
     ...policy,
     'content-type': 'text/html; charset=utf-8',
-    'cache-control': 'no-cache',
     'x-robots-tag': 'noindex, nofollow',
-    etag,
-  }
-  if (incoming.headers['if-none-match'] === etag) return { status: 304, body: '', headers }
-  return { status: 200, body: text, headers }
+  })
+}
+
+function revalidated(
+  incoming: Incoming,
+  body: string | Uint8Array<ArrayBuffer>,
+  own: Record<string, string>,
+): HttpResponse {
+  const etag = `"${hash('sha256', body).slice(0, 32)}"`
+  const headers = { ...own, 'cache-control': 'no-cache', etag }
+  if (isKnownTag(incoming.headers['if-none-match'], etag)) return { status: 304, body: '', headers }
+  return { status: 200, body, headers }
+}
+
+/** The page, which loads the scripts of the screen at `address` along with those of the frame. */
+function appPage(address: string): string {
+  const links = findScreenFiles(address).map(
+    (name) => `<link rel="modulepreload" href="${BASE}/app/assets/${name}">\n`,
+  )
+  return readDashboardPage('index.html').replace(PRELOADS, links.join(''))
 }
 
 function withBase({ config }: Core, text: string): string {

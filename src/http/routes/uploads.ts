@@ -3,6 +3,7 @@ import { createImageOpener } from '../../features/tenancy/uploads/image-files.ts
 import { deleteImage, listImages } from '../../features/tenancy/uploads/project-images.ts'
 import { uploadExample, uploadPage, uploadQuery, uploadRecord } from '../../records/upload.ts'
 import { imageForm, MAX_IMAGE_FORM_BYTES, takeImage } from '../body/image-form.ts'
+import { isKnownTag } from '../exchange/if-none-match.ts'
 import { LIST_ANSWER_BYTES, pageResponse } from '../exchange/list-response.ts'
 import { json, noContent } from '../response.ts'
 import { openOperation, projectOperation, type RouteDeps } from '../route.ts'
@@ -98,7 +99,7 @@ export const serve = ({ core }: RouteDeps) => {
       const { contentType, sizeBytes } = image
       const etag = `"${name}"`
       const headers = { ...IMAGE_HEADERS, etag }
-      if (isKnown(incoming.headers['if-none-match'], etag)) {
+      if (isKnownTag(incoming.headers['if-none-match'], etag)) {
         return { status: 304, body: '', headers }
       }
       const content = { 'content-type': contentType, 'content-length': String(sizeBytes) }
@@ -108,13 +109,4 @@ export const serve = ({ core }: RouteDeps) => {
       return { status: 200, body, headers: { ...headers, ...content } }
     },
   })
-}
-
-/**
- * Whether the client has this image already. `given`: the field If-None-Match (RFC 9110, section
- * 13.1.2).
- */
-function isKnown(given: string | undefined, etag: string): boolean {
-  const tags = given?.split(',').map((tag) => tag.trim().replace(/^W\//, '')) ?? []
-  return tags.includes(etag) || tags.includes('*')
 }

@@ -36,8 +36,15 @@ let script: string
 before(() => {
   files = findManifest()?.files ?? []
   assert.ok(files.length > 0, 'build the dashboard first: npm run dashboard')
-  script = files.find((name) => /^main-\w+\.js$/.test(name)) ?? ''
+  script = files.find((name) => /^login-\w+\.js$/.test(name)) ?? ''
 })
+
+/** The files that a page names, in its order. */
+function namesIn(page: Buffer): string[] {
+  return [...page.toString().matchAll(/(?:src|href)="[^"]*\/app\/assets\/([^"]+)"/g)].map(
+    ([, name = '']) => name,
+  )
+}
 
 describe('the page of the dashboard', () => {
   it('has the policy of the app, and nobody may frame it or see where it leads', async () => {
@@ -61,12 +68,23 @@ describe('the page of the dashboard', () => {
     assert.doesNotMatch(text, /\{\{|https?:/)
   })
 
-  it('is the same at every address of a screen, and needs no session', async () => {
-    const { body } = await ask('/app')
-    for (const path of ['/app/', '/app/login?error=<b>', '/app/0199a7c0/emails/1', '/app/a.js']) {
+  it('names the scripts of the screen at its address, and needs no session', async () => {
+    const first = namesIn((await ask('/app')).body)
+    assert.equal(first.length, 3)
+    const screens = {
+      ...{ '/app/': [], '/app/login?error=<b>': ['login'], '/app/me': ['account'] },
+      ...{ '/app/0199a7c0': ['overview', 'chart'], '/app/0199a7c0/emails/1': ['email'] },
+      ...{ '/app/0199a7c0/emails': ['emails'], '/app/0199a7c0/emails/': ['emails'] },
+      ...{ '/app/0199a7c0/emails/1/2': [], '/app/%2e%2e%2flogin/x/y/z': [] },
+    }
+    for (const [path, wanted] of Object.entries(screens)) {
       const shown = await ask(path, { headers: { cookie: 'pillarbox_session=wrong' } })
-      assert.deepEqual([shown.status, shown.body.equals(body)], [200, true], path)
+      assert.equal(shown.status, 200, path)
       assert.equal(shown.headers['set-cookie'], undefined)
+      const own = namesIn(shown.body).filter((name) => !first.includes(name))
+      const named = own.map((name) => name.split('-')[0]).filter((name) => name !== 'chunk')
+      assert.deepEqual(named.toSorted(), wanted.toSorted(), path)
+      assert.equal(own.length === 0, wanted.length === 0, path)
     }
   })
 
@@ -74,9 +92,17 @@ describe('the page of the dashboard', () => {
     const { headers } = await ask('/app')
     const etag = String(headers.etag)
     assert.match(etag, /^"[0-9a-f]{32}"$/)
-    const same = await ask('/app/me', { headers: { 'if-none-match': etag } })
+    const same = await ask('/app/', { headers: { 'if-none-match': etag } })
     assert.deepEqual([same.status, same.body.length, same.headers.etag], [304, 0, etag])
     assert.equal(same.headers['content-security-policy'], APP_POLICY)
+    // A proxy that compresses the page makes its tag weak.
+    for (const known of [`W/${etag}`, `"0", ${etag}`, '*']) {
+      const { status } = await ask('/app', { headers: { 'if-none-match': known } })
+      assert.equal(status, 304, known)
+    }
+    const frame = await ask('/app/frame')
+    const again = { headers: { 'if-none-match': String(frame.headers.etag) } }
+    assert.equal((await ask('/app/frame', again)).status, 304)
     const other = await ask('/app', { headers: { 'if-none-match': '"0"' } })
     assert.equal(other.status, 200)
   })
@@ -90,7 +116,7 @@ describe('the page of the dashboard', () => {
   it('names files that exist, below the path of base_url', async () => {
     const below = await startService({ baseUrl: 'https://pillarbox.test/mail' })
     try {
-      const { body } = await ask('/app', { url: below.url })
+      const { body } = await ask('/app/login', { url: below.url })
       const paths = [...body.toString().matchAll(/(?:src|href)="(?!data:)([^"]+)"/g)].map(
         ([, at = '']) => at,
       )
@@ -142,8 +168,32 @@ describe('a file of the dashboard', () => {
     }
     const both = await ask(path, { headers: { 'accept-encoding': 'gzip, deflate, br' } })
     assert.equal(both.headers['content-encoding'], 'br')
-    const none = await ask(path, { headers: { 'accept-encoding': 'br;q=0, gzip;q=0' } })
-    assert.equal(none.headers['content-encoding'], undefined)
+    const chosen = {
+      ...{ 'br;q=0, gzip;q=0': undefined, 'br;q=0, *': 'gzip', '*': 'br', '*;q=0': undefined },
+      ...{ identity: undefined, 'gzip;q=0.5, br;q=0.1': 'gzip', BR: 'br', deflate: undefined },
+    }
+    for (const [accepted, coding] of Object.entries(chosen)) {
+      const { headers, body } = await ask(path, { headers: { 'accept-encoding': accepted } })
+      assert.equal(headers['content-encoding'], coding, accepted)
+      assert.equal(headers['content-length'], String(body.length))
+      assert.match(String(headers.vary), /accept-encoding/i)
+    }
+    const headers = { 'accept-encoding': 'br' }
+    const head = await ask(path, { method: 'HEAD', headers })
+    const got = await ask(path, { headers })
+    assert.equal(head.headers['content-length'], got.headers['content-length'])
+    assert.equal(head.headers['content-encoding'], 'br')
+    // A part of a file is not served: the answer is the whole one (RFC 9110, section 14.2).
+    const part = await ask(path, { headers: { range: 'bytes=0-9' } })
+    assert.deepEqual([part.status, part.body.length], [200, plain.body.length])
+    assert.equal(part.headers['content-range'], undefined)
+  })
+
+  it('whose name stays is asked for again, because it may have changed', async () => {
+    const { headers } = await ask('/app/assets/licences.txt')
+    assert.equal(headers['cache-control'], 'no-cache')
+    const known = { 'if-none-match': String(headers.etag) }
+    assert.equal((await ask('/app/assets/licences.txt', { headers: known })).status, 304)
   })
 
   it('that does not exist is a 404, and never the page or another file', async () => {
