@@ -17,19 +17,20 @@ import {
 } from 'node:fs'
 import path from 'node:path'
 import { buildDatabase } from './seeding/database.ts'
-import { fullSize, type Plan, startOfWeek } from './seeding/plan.ts'
+import { fullSize, type Plan, type Size, startOfWeek } from './seeding/plan.ts'
 import { showProgress } from './seeding/progress.ts'
 
 const root = path.join(import.meta.dirname, '../..')
 const cacheFolder = path.join(root, 'node_modules/.cache/bench')
 
-/** Returns the file of the seeded database; builds it if there is none of this week. */
-export async function prepareDatabase(): Promise<string> {
-  const plan = { ...fullSize, at: startOfWeek(Date.now()) }
-  const file = path.join(cacheFolder, `seeded-${fingerprint(plan)}.db`)
+/** Returns the file of the seeded database of this size; builds it if there is none of this week. */
+export async function prepareDatabase(size: Size = fullSize): Promise<string> {
+  const plan = { ...size, at: startOfWeek(Date.now()) }
+  const name = `seeded-${plan.emails}`
+  const file = path.join(cacheFolder, `${name}-${fingerprint(plan)}.db`)
   if (existsSync(file)) return file
   const folder = path.join(cacheFolder, `building-${process.pid}`)
-  for (const old of globSync(path.join(cacheFolder, 'seeded-*'))) rmSync(old)
+  for (const old of globSync(path.join(cacheFolder, `${name}-*`))) rmSync(old)
   try {
     renameSync(await buildDatabase(folder, plan, showProgress()), file)
   } finally {

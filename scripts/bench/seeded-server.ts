@@ -4,7 +4,7 @@ import Database from 'better-sqlite3'
 import { type Api, createApi } from './api.ts'
 import { type LoadResult, prose, startLoad } from './mail/sender.ts'
 import { copyDatabase, prepareDatabase } from './seeded-database.ts'
-import { type ProjectName, projectPlans, SECRET } from './seeding/plan.ts'
+import { type ProjectName, projectPlans, SECRET, type Size } from './seeding/plan.ts'
 import { createBench, type Running } from './server.ts'
 
 export type SeededServer = {
@@ -31,14 +31,27 @@ servers = ["127.0.0.1:9"]
 auto_disable = false
 [limits]
 api_requests_per_minute = 0
+session_requests_per_minute = 0
 [log]
 level = "warn"
 `
 
-async function startSeededServer(): Promise<SeededServer> {
-  const file = await prepareDatabase()
+type SeededOptions = {
+  /** In full if absent. */
+  size?: Size
+  /** Changes the copy before the server starts. */
+  change?(database: Database.Database): void
+}
+
+async function startSeededServer({ size, change }: SeededOptions): Promise<SeededServer> {
+  const file = await prepareDatabase(size)
   const bench = createBench(configuration)
   copyDatabase(file, bench.database)
+  if (change !== undefined) {
+    const database = new Database(bench.database)
+    change(database)
+    database.close()
+  }
   const server = await bench.serve()
   const apis: Api[] = []
   const sender = createSender(server)
@@ -78,8 +91,9 @@ async function startSeededServer(): Promise<SeededServer> {
 /** Runs `work` with its own server on a fresh copy. */
 export async function withSeededServer(
   work: (seeded: SeededServer) => Promise<void>,
+  options: SeededOptions = {},
 ): Promise<void> {
-  const seeded = await startSeededServer()
+  const seeded = await startSeededServer(options)
   try {
     // Warms up: a fresh server is slower, and the first sends allocate memory.
     await seeded.besideSends(() => sleep(WARM_UP_MS))

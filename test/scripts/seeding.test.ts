@@ -8,6 +8,9 @@ import { buildDatabase } from '../../scripts/bench/seeding/database.ts'
 import { startOfWeek } from '../../scripts/bench/seeding/plan.ts'
 import { silence } from '../../scripts/bench/seeding/progress.ts'
 import { createLog } from '../../src/base/log.ts'
+import { compileSql } from '../../src/store/database.ts'
+import { sql } from '../../src/store/drizzle.ts'
+import { SHELF, shelfNow } from '../../src/store/shelves.ts'
 import { openStore } from '../../src/store/store.ts'
 
 const plan = { contacts: 500, events: 2_500, emails: 2_500, at: startOfWeek(Date.now()) }
@@ -41,6 +44,15 @@ describe('the seeded database', () => {
     const astray = `select count(*) from emails, contacts where contacts.id = contact_id
       and (contacts.email <> recipient or contacts.project_id <> emails.project_id)`
     assert.equal(seeded.prepare(astray).pluck().get(), 0)
+  })
+
+  it('has each email on its shelf', () => {
+    const { sql: wrong } = compileSql(
+      sql`select count(*) from emails where shelf is not ${shelfNow}`,
+    )
+    assert.equal(seeded.prepare(wrong).pluck().get(), 0)
+    const bounced = `select count(*) from emails where shelf = ${SHELF.bounced}`
+    assert.notEqual(seeded.prepare(bounced).pluck().get(), 0)
   })
 
   it('has every table, index and trigger of the program', () => {

@@ -6,6 +6,7 @@
 import type Database from 'better-sqlite3'
 import { DAY_MS } from '../../../src/base/clock.ts'
 import { newId } from '../../../src/store/ids.ts'
+import { SHELF } from '../../../src/store/shelves.ts'
 import { prose } from '../mail/sender.ts'
 import type { SeededContacts } from './contacts.ts'
 import { insertRows, loadTables } from './loading.ts'
@@ -33,7 +34,7 @@ const TEMPLATES = 20
 const HEAVY_SHARE = 0.2
 const columns = (
   'id project_id contact_id content_id source_type recipient recipient_domain from_address subject ' +
-  'content_class is_tracked message_id state status queue_class attempt_count failure_count ' +
+  'content_class is_tracked message_id state status shelf queue_class attempt_count failure_count ' +
   'give_up_at error sent_at delivered_at opened_at clicked_at bounced_at complained_at opens clicks ' +
   'created_at updated_at'
 ).split(' ')
@@ -124,15 +125,16 @@ function liveOn(random: Random, at: number, end: number): Life {
   return life
 }
 
-/** state, status, queue_class, attempt_count, failure_count */
-function standing(trace: Trace): [string, string, number, number, number] {
-  if (trace.bouncedAt !== null) return ['bounced', 'BOUNCED', 10, 1, 1]
+/** state, status, shelf, queue_class, attempt_count, failure_count */
+function standing(trace: Trace): [string, string, number | null, number, number, number] {
+  if (trace.bouncedAt !== null) return ['bounced', 'BOUNCED', SHELF.bounced, 10, 1, 1]
   const status = [
     ['COMPLAINED', trace.complainedAt] as const,
     ['CLICKED', trace.clickedAt] as const,
     ['OPENED', trace.openedAt] as const,
   ].find(([, at]) => at !== null)
-  return ['delivered', status?.[0] ?? 'DELIVERED', 10, 1, 0]
+  const shelf = status?.[0] === 'COMPLAINED' ? SHELF.complained : null
+  return ['delivered', status?.[0] ?? 'DELIVERED', shelf, 10, 1, 0]
 }
 
 type Content = { id: string; subject: string; source: 'CAMPAIGN' | 'TRANSACTIONAL' }

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { DAY_MS } from '../../../src/base/clock.ts'
 import type { ProjectKeys } from '../../../src/features/tenancy/accounts/projects/keys.ts'
 
-type Size = { contacts: number; events: number; emails: number }
+export type Size = { contacts: number; events: number; emails: number }
 
 /** Contacts date from the three years before `at`; emails and events from the last year. */
 export type Plan = Size & { at: number }

@@ -10,6 +10,9 @@ import { insertProject } from '../../../src/features/tenancy/accounts/projects/p
 import { createUser } from '../../../src/features/tenancy/accounts/users/users.ts'
 import { type ProjectName, projectPlans } from './plan.ts'
 
+/** The owner of the projects. */
+export const OWNER = { address: 'bench@example.test', password: 'the password of the benchmark' }
+
 export type ProjectIds = Record<ProjectName, string>
 
 /** Creates the database of a configuration file, with a user and projects that may send. */
@@ -20,8 +23,7 @@ export async function makeProjects(
   const config = loadConfig({ configPath: configFile, env: {}, cwd })
   const core = await openCore(config, { log: createLog('error') })
   try {
-    const user = { address: 'bench@example.test', password: 'the password of the benchmark' }
-    const { id: ownerId } = await createUser(core, user)
+    const { id: ownerId } = await createUser(core, OWNER)
     const projects: ProjectIds = { big: '', first: '', second: '', small: '' }
     for (const { name, domain, keys } of projectPlans) {
       const project = { name, ownerId, keys, areKeysSandbox: false, at: now() }

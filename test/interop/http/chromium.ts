@@ -37,13 +37,17 @@ export function useChromium(options: readonly string[] = []): Chromium {
   }
 }
 
-function findChromium(): string | undefined {
+/** The browser of this machine; undefined without one. */
+export function findChromium(): string | undefined {
   const folders = (process.env.PATH ?? '').split(path.delimiter)
   return folders.flatMap((folder) => names.map((name) => path.join(folder, name))).find(isProgram)
 }
 
 /** A browser without a window; its sandbox cannot be had by root. `options`: of its command line. */
-function launchChromium(executablePath: string, options: readonly string[] = []): Promise<Browser> {
+export function launchChromium(
+  executablePath: string,
+  options: readonly string[] = [],
+): Promise<Browser> {
   return chromium.launch({
     executablePath,
     timeout: PATIENCE_MS,
