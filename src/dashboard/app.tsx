@@ -18,13 +18,15 @@ import {
   user,
 } from './api/session.ts'
 import { isSetUpOpen } from './api/set-up-progress.ts'
+import { t } from './text/text.ts'
 import { loadOnApproach } from './ui/approach.ts'
 import { ServerBanners } from './ui/banners.tsx'
 import { type LazyPart, lazy } from './ui/lazy.tsx'
 import { Leave } from './ui/leave.tsx'
-import { outer } from './ui/link.ts'
+import { link, outer } from './ui/link.ts'
+import { Page } from './ui/page.tsx'
 import { Shell } from './ui/shell.tsx'
-import { Failed, Loading, NotFound } from './ui/state.tsx'
+import { Failed, Loading } from './ui/state.tsx'
 import { Suspense } from './ui/suspense.tsx'
 
 const Overview = lazy(() => import('./screens/overview/overview.tsx'))
@@ -162,7 +164,15 @@ function Home() {
 }
 
 function NotFoundScreen() {
-  return <NotFound />
+  return (
+    <Page title={t('state.notFound')} text={t('state.notFound.text')}>
+      <div class="body">
+        <a class="btn" href={link('/')}>
+          {t('state.home')}
+        </a>
+      </div>
+    </Page>
+  )
 }
 
 /** The sign-in leads back to where the person was going. */

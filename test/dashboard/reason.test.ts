@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { adviceFor } from '../../src/dashboard/logic/advice.ts'
-import { EMAIL_STATES, stateOf, toneOf } from '../../src/dashboard/logic/email-state.ts'
+import { EMAIL_STATES, isExpired, stateOf, toneOf } from '../../src/dashboard/logic/email-state.ts'
 import { fillText, type Values } from '../../src/dashboard/logic/fill.ts'
 import { KNOWN_REASONS, type Phrase, reasonPhrase } from '../../src/dashboard/logic/reason.ts'
 import { rowReason } from '../../src/dashboard/logic/row-reason.ts'
@@ -99,6 +99,15 @@ describe('the state of an email', () => {
     assert.equal(state('OPENED', 'delivered'), 'opened')
     assert.equal(state('FAILED', 'failed', 'cancelled'), 'cancelled')
     assert.equal(state('FAILED', 'failed', 'given_up'), 'failed')
+  })
+
+  it('is told apart where the receiver did not take it in time', () => {
+    const codes = ['given_up', 'given_up_untried', 'refused', 'error', null]
+    assert.deepEqual(
+      codes.map((code) => isExpired('failed', code)),
+      [true, true, false, false, false],
+    )
+    assert.equal(isExpired('deferred', 'given_up'), false)
   })
 
   it('has a shape, a word and an answer in both languages', () => {

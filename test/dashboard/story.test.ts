@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { type StoryFacts, storyOf } from '../../src/dashboard/logic/story.ts'
+import { failedStep, type StoryFacts, storyOf } from '../../src/dashboard/logic/story.ts'
 import { visible } from '../../src/dashboard/logic/visible.ts'
 
 const minute = (count: number) => new Date(Date.UTC(2026, 10, 30, 9, count)).toISOString()
@@ -112,6 +112,19 @@ describe('the story of an email', () => {
       'no answer',
       null,
     ])
+  })
+
+  it('names the step that was refused, and not the one after it', () => {
+    const stepOf = (steps: object[]) => {
+      const attempts = [attempt(minute(1), 'bounced', { steps })]
+      const [item] = storyOf({ ...email, attempts }, null)
+      return item?.kind === 'attempt' && failedStep(item.steps)?.step
+    }
+    const step = (name: string, code: number) => ({ step: name, reply: { code, text: 'x' } })
+    const steps = [step('mail', 250), step('rcpt', 550), step('data', 503)]
+    assert.equal(stepOf(steps), 'rcpt')
+    assert.equal(stepOf([step('mail', 250), { step: 'rcpt', error: 'timeout' }]), 'rcpt')
+    assert.equal(stepOf([step('mail', 250)]), 'mail')
   })
 })
 

@@ -2,7 +2,7 @@
  * What to tell the person who asks where their mail is: one or two sentences without codes, in the language of the
  * person and not of the interface. It holds its own texts, so that each language is there whatever the interface has.
  */
-import type { EmailState } from './email-state.ts'
+import { type EmailState, isExpired } from './email-state.ts'
 import { fillText } from './fill.ts'
 
 export const CUSTOMER_LANGUAGES = ['en', 'de'] as const
@@ -125,8 +125,7 @@ export function customerText(facts: CustomerFacts, language: CustomerLanguage): 
 function situationOf({ state, reasonCode }: CustomerFacts): Situation {
   if (state === 'paused') return reasonCode === 'campaign_pace' ? 'waiting' : 'held'
   if (state !== 'failed') return state
-  const isExpired = reasonCode === 'given_up' || reasonCode === 'given_up_untried'
-  return isExpired ? 'expired' : 'notSent'
+  return isExpired(state, reasonCode) ? 'expired' : 'notSent'
 }
 
 /** `30 November at 08:58`: people need neither the year nor the seconds. */

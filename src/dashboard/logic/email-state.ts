@@ -70,3 +70,8 @@ export function toneOf(state: EmailState): Tone {
 export function isWaiting(state: EmailState): boolean {
   return ['waiting', 'sending', 'deferred', 'held', 'paused'].includes(state)
 }
+
+/** Whether the email failed because its receiver did not take it in time. */
+export function isExpired(state: EmailState, reasonCode: string | null): boolean {
+  return state === 'failed' && (reasonCode === 'given_up' || reasonCode === 'given_up_untried')
+}

@@ -12,6 +12,8 @@ export type AttemptStep = {
   host: string | null
   address: string | null
   answer: string | null
+  /** The receiver refused it, or it did not come about. */
+  isRefused: boolean
 }
 
 type AttemptItem = {
@@ -111,7 +113,18 @@ function readStep(given: Record<string, unknown>): AttemptStep {
     host: text(host),
     address: text(address),
     answer: replyText(reply) ?? text(error),
+    isRefused: typeof error === 'string' || codeOf(reply) >= 400,
   }
+}
+
+function codeOf(reply: unknown): number {
+  const { code } = (reply ?? {}) as { code?: unknown }
+  return typeof code === 'number' ? code : 0
+}
+
+/** The step at which an attempt failed; what the server said after it follows from it. */
+export function failedStep(steps: readonly AttemptStep[]): AttemptStep | undefined {
+  return steps.find(({ isRefused }) => isRefused) ?? steps.at(-1)
 }
 
 /** A reply in the receiver's words, line by line: the code stands before each, as on the wire. */

@@ -119,9 +119,9 @@ export function Actions({ email, state, suppression }: ActionsProps) {
   )
 }
 
-/** The reason stands before the eyes of who lifts it, with the receiver's last words. */
+/** The reason stands before the eyes of who lifts it, with the words of a receiver that refused the email. */
 function Why({ email, suppression: { record } }: Pick<ActionsProps, 'email' | 'suppression'>) {
-  const reply = email.attempts.findLast((one) => one.reply !== null)?.reply
+  const reply = email.attempts.findLast(({ result }) => result.endsWith('bounced'))?.reply
   return (
     <>
       {record !== undefined && (

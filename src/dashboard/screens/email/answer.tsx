@@ -38,8 +38,13 @@ export function AnswerNote({ email, state }: { email: EmailRecord; state: EmailS
   )
 }
 
-function tried({ attempts }: EmailRecord): ComponentChildren[] {
-  const count = attempts.filter(({ result }) => !result.startsWith('reported-')).length
+/** The attempts without the reports that came after them. */
+function countOf({ attempts }: EmailRecord): number {
+  return attempts.filter(({ result }) => !result.startsWith('reported-')).length
+}
+
+function tried(email: EmailRecord): ComponentChildren[] {
+  const count = countOf(email)
   return count === 0 ? [] : [t('story.tried', { count })]
 }
 
@@ -73,10 +78,10 @@ function waiting(email: EmailRecord): ComponentChildren[] {
 }
 
 function ended(email: EmailRecord): ComponentChildren[] {
-  const { deliveredAt, createdAt, attempts, sourceType } = email
+  const { deliveredAt, createdAt, sourceType } = email
   const took = deliveredAt === null ? 0 : Date.parse(deliveredAt) - Date.parse(createdAt)
   return [
-    ...(attempts.length > 1 || deliveredAt === null ? tried(email) : []),
+    ...(countOf(email) > 1 || deliveredAt === null ? tried(email) : []),
     ...(took > 0 && sourceType !== 'INBOUND'
       ? [t('story.took', { time: duration(took, locale()) })]
       : []),

@@ -45,6 +45,7 @@ function knownName(email: EmailRecord): string {
 function Facts({ email, state }: AsideProps) {
   const { campaignId, workflow, attachments, warnings, templateFaults, messageId, id } = email
   const files = attachments ?? []
+  const isSent = email.sourceType !== 'INBOUND'
   return (
     <dl class="facts">
       <dt>{t('facts.state')}</dt>
@@ -57,16 +58,7 @@ function Facts({ email, state }: AsideProps) {
           <dd>{t('facts.test')}</dd>
         </>
       )}
-      <dt>{t('facts.receiver')}</dt>
-      <dd>
-        <a href={link(emailsPath({ domain: domainOf(email) }))}>{domainOf(email)}</a>
-        {email.receiver !== OTHER && (
-          <>
-            {' '}
-            <a href={link(emailsPath({ receiver: email.receiver }))}>{email.receiver}</a>
-          </>
-        )}
-      </dd>
+      {isSent && <Receiver email={email} />}
       {campaignId !== null && (
         <>
           <dt>{t('facts.campaign')}</dt>
@@ -84,8 +76,12 @@ function Facts({ email, state }: AsideProps) {
           </dd>
         </>
       )}
-      <dt>{t('facts.attempts')}</dt>
-      <dd>{email.attempts.filter(({ result }) => !result.startsWith('reported-')).length}</dd>
+      {isSent && (
+        <>
+          <dt>{t('facts.attempts')}</dt>
+          <dd>{email.attempts.filter(({ result }) => !result.startsWith('reported-')).length}</dd>
+        </>
+      )}
       <dt>{t('facts.accepted')}</dt>
       <dd>
         <Time at={email.createdAt} form="second" />
@@ -132,6 +128,23 @@ function Facts({ email, state }: AsideProps) {
         {id} <Copy text={id} label={t('facts.copyId')} isIcon />
       </dd>
     </dl>
+  )
+}
+
+function Receiver({ email }: { email: EmailRecord }) {
+  return (
+    <>
+      <dt>{t('facts.receiver')}</dt>
+      <dd>
+        <a href={link(emailsPath({ domain: domainOf(email) }))}>{domainOf(email)}</a>
+        {email.receiver !== OTHER && (
+          <>
+            {' '}
+            <a href={link(emailsPath({ receiver: email.receiver }))}>{email.receiver}</a>
+          </>
+        )}
+      </dd>
+    </>
   )
 }
 

@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks'
 import { base } from '../../api/client.ts'
 import { duration } from '../../logic/format.ts'
-import { type Attempt, type AttemptStep, replyText } from '../../logic/story.ts'
+import { type Attempt, type AttemptStep, failedStep, replyText } from '../../logic/story.ts'
 import type { Tone } from '../../logic/tone.ts'
 import { visible } from '../../logic/visible.ts'
 import { codeText, locale, t } from '../../text/text.ts'
@@ -43,6 +43,7 @@ type StepsProps = {
 export function Steps({ steps, number, total, tone, isOpen }: StepsProps) {
   const [isShown, setShown] = useState(isOpen)
   if (steps.length === 0) return null
+  const failed = tone === 'good' ? undefined : failedStep(steps)
   const end = Math.max(1, total, ...steps.map(({ at, durationMs }) => at + durationMs))
   return (
     <details
@@ -72,7 +73,7 @@ export function Steps({ steps, number, total, tone, isOpen }: StepsProps) {
               <tr key={index}>
                 <td>{codeText('step', step.step) ?? step.step}</td>
                 <td class="wf">
-                  <Bar {...{ step, end }} isBad={tone !== 'good' && index === steps.length - 1} />
+                  <Bar {...{ step, end }} isBad={step === failed} />
                 </td>
                 <td class="wrap mono xs">{visible(answerOf(step))}</td>
               </tr>

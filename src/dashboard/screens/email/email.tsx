@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact'
 import { useLocation, useRoute } from 'preact-iso/router'
 import { ApiFailure } from '../../api/client.ts'
 import { failureOf, queryClient, useCall, useInput } from '../../api/queries.ts'
-import { isWaiting, stateOf } from '../../logic/email-state.ts'
+import { isExpired, isWaiting, stateOf } from '../../logic/email-state.ts'
 import { rowReason } from '../../logic/row-reason.ts'
 import { readState, writeState } from '../../logic/url-state.ts'
 import { visible } from '../../logic/visible.ts'
@@ -83,7 +83,10 @@ function Shown({ email, trail, children }: ShownProps) {
   const suppression = useSuppression(email)
   const tab = (readState(FIELDS, url.slice(path.length)).tab || 'story') as View
   const subject = email.subject === '' ? t('emails.noSubject') : visible(email.subject)
-  const from = email.fromName === null ? email.from : `${email.fromName} <${email.from}>`
+  const own = email.fromName === null ? email.from : `${email.fromName} <${email.from}>`
+  // Received mail has the address of the person in the same place, and the one that it was sent to as its sender.
+  const isReceived = state === 'received'
+  const [to, from] = isReceived ? [own, email.recipientAddress] : [email.recipientAddress, own]
   return (
     <Page
       title={`${subject} · ${t('nav.emails')}`}
@@ -94,7 +97,7 @@ function Shown({ email, trail, children }: ShownProps) {
           <b class="subject">
             <bdi>{subject}</bdi>
           </b>{' '}
-          {tx('story.fromTo', { to: visible(email.recipientAddress), from: visible(from) })}
+          {tx('story.fromTo', { to: visible(to), from: visible(from) })}
         </>
       }
       actions={<Actions {...{ email, state, suppression }} />}
@@ -133,7 +136,7 @@ function Shown({ email, trail, children }: ShownProps) {
 /** `It waits for another attempt: mx.example asks this server to slow down; again at 10:12` */
 function Heading({ email }: { email: EmailRecord }) {
   const state = stateOf(email)
-  const answer = t(`answer.${state}`)
+  const answer = t(isExpired(state, email.reasonCode) ? 'answer.expired' : `answer.${state}`)
   const isTold = ['opened', 'clicked', 'complained', 'cancelled', 'sending', 'received']
   const why = isTold.includes(state) ? undefined : rowReason(email)
   if (why === undefined) return <>{answer}</>

@@ -1,7 +1,8 @@
 /** `/app/projects/new`: a project of one's own. Its keys go to its first steps, which show them once. */
+import { useState } from 'preact/hooks'
 import { useLocation } from 'preact-iso/router'
 import { call } from '../../api/client.ts'
-import { reloadProjects } from '../../api/session.ts'
+import { projects, reloadProjects } from '../../api/session.ts'
 import { first as firstTexts } from '../../text/en/first.ts'
 import { form as formTexts } from '../../text/en/form.ts'
 import { addTexts, t } from '../../text/text.ts'
@@ -18,6 +19,8 @@ const MAX_NAME_LENGTH = 100
 
 export default function NewProject() {
   const { route } = useLocation()
+  // The project that is being made must not change the text.
+  const [isFirst] = useState(projects.value.length === 0)
   const form = useForm(async ({ name = '' }) => {
     const made = await call('POST /users/@me/projects', { body: { name: name.trim() } })
     freshKeys.value = { projectId: made.id, secret: made.secret, public: made.public }
@@ -25,7 +28,7 @@ export default function NewProject() {
     route(outer(`/${made.id}`))
   })
   return (
-    <Page title={t('project.new')} text={t('project.text')}>
+    <Page title={t('project.new')} text={t(isFirst ? 'project.none' : 'project.text')}>
       <div class="body">
         <FormBox form={form} class="stack one-field">
           <TextField

@@ -62,6 +62,8 @@ export const first = {
   'first.failed': 'Nicht zugestellt an {address}',
   'project.new': 'Ein neues Projekt',
   'project.text': 'Ein Projekt hat eigene Absender, Personen, Schlüssel und Mitglieder.',
+  'project.none':
+    'Du bist noch in keinem Projekt. Lege hier eines an, oder bitte jemanden, der eines besitzt oder verwaltet, um eine Einladung.',
   'project.name': 'Name',
   'project.hint': 'Für die Mitglieder und im Umschalter sichtbar.',
   'project.create': 'Projekt anlegen',

@@ -60,6 +60,8 @@ export const shell = {
   'failed.INTERNAL_SERVER_ERROR':
     'Der Server hat einen Fehler. Sein Protokoll nennt den Grund unter der Nummer dieser Anfrage.',
   'failed.FORBIDDEN': 'Deine Rolle in diesem Projekt erlaubt das nicht.',
+  'failed.PROJECT_ACCESS_DENIED':
+    'Du bist kein Mitglied dieses Projekts mehr. Wer es besitzt oder verwaltet, kann dich wieder einladen.',
   'copy.button': 'Kopieren',
   'copy.done': 'Kopiert',
   'dialog.close': 'Schließen',

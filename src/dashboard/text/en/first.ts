@@ -62,6 +62,8 @@ export const first = {
   'first.failed': 'Not delivered to {address}',
   'project.new': 'A new project',
   'project.text': 'A project has its own senders, people, keys and members.',
+  'project.none':
+    'You are in no project yet. Create one here, or ask an owner or admin of a project to invite you.',
   'project.name': 'Name',
   'project.hint': 'Shown to the members, and in the switcher.',
   'project.create': 'Create the project',

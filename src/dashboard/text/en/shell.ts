@@ -61,6 +61,8 @@ export const shell = {
   'failed.INTERNAL_SERVER_ERROR':
     'The server failed. Its log has the reason under the id of this request.',
   'failed.FORBIDDEN': 'Your role in this project does not allow this.',
+  'failed.PROJECT_ACCESS_DENIED':
+    'You are not a member of this project any more. An owner or admin can invite you again.',
   'copy.button': 'Copy',
   'copy.done': 'Copied',
   'dialog.close': 'Close',
