@@ -18,11 +18,13 @@ import {
   user,
 } from './api/session.ts'
 import { isSetUpOpen } from './screens/setup/progress.ts'
+import { t } from './text/text.ts'
 import { lazy } from './ui/lazy.tsx'
 import { Leave } from './ui/leave.tsx'
-import { outer } from './ui/link.ts'
+import { link, outer } from './ui/link.ts'
+import { Page } from './ui/page.tsx'
 import { Shell } from './ui/shell.tsx'
-import { Failed, Loading, NotFound } from './ui/state.tsx'
+import { Failed, Loading } from './ui/state.tsx'
 import { Suspense } from './ui/suspense.tsx'
 
 const Overview = lazy(() => import('./screens/overview/overview.tsx'))
@@ -128,7 +130,15 @@ function Home() {
 }
 
 function NotFoundScreen() {
-  return <NotFound />
+  return (
+    <Page title={t('state.notFound')} text={t('state.notFound.text')}>
+      <p class="body">
+        <a class="btn" href={link('/')}>
+          {t('state.home')}
+        </a>
+      </p>
+    </Page>
+  )
 }
 
 /** The sign-in leads back to where the person was going. */
