@@ -126,7 +126,7 @@ export default function Palette({ onClose, onKeys }: PaletteProps) {
             onClick={() => open(entry)}
             onPointerMove={() => setChosen(entry.id)}
           >
-            <span class="grow cut">{entry.title}</span>
+            <span class="grow">{entry.title}</span>
             <span class="muted">{entry.detail}</span>
           </div>
         ))}

@@ -45,7 +45,7 @@ describe('the frame of the dashboard', { skip: dashboard.skip }, () => {
       '/app/x/y',
     ]) {
       await dashboard.visit({ person, path }, async (page) => {
-        await page.getByRole('heading', { name: 'This page does not exist' }).waitFor()
+        await page.getByRole('heading', { level: 1, name: 'This page does not exist' }).waitFor()
       })
     }
   })

@@ -1,6 +1,6 @@
 /** Texts of the list of emails, and of the states of an email. */
 export const emails = {
-  'emails.lead': 'Alles Gesendete und Empfangene, mit dem Grund, warum es dort ist',
+  'emails.lead': 'Alles Gesendete und Empfangene, mit dem Grund für seinen Zustand',
   'emails.search': 'Nach Adresse, Mail-Id oder Message-ID suchen',
   'emails.search.hint': 'Adresse, Mail-Id oder Message-ID',
   'emails.table': 'Mails, die neuesten zuerst',

@@ -7,7 +7,7 @@ export const shell = {
   'shell.more': 'Mehr',
   'shell.switch': 'Projekt wechseln',
   'shell.switch.filter': 'Projekt suchen',
-  'shell.sandbox': 'Sandbox: keine Mail verlässt diese Maschine',
+  'shell.sandbox': 'Sandbox: Mail bleibt hier',
   'shell.account': 'Konto',
   'shell.signOut': 'Abmelden',
   'shell.signOut.failed': 'Das Abmelden ist gescheitert. Du bist noch angemeldet.',

@@ -7,7 +7,7 @@ export const shell = {
   'shell.more': 'More',
   'shell.switch': 'Switch the project',
   'shell.switch.filter': 'Find a project',
-  'shell.sandbox': 'Sandbox: no mail leaves this machine',
+  'shell.sandbox': 'Sandbox: mail stays here',
   'shell.account': 'Account',
   'shell.signOut': 'Sign out',
   'shell.signOut.failed': 'The sign-out failed. You are still signed in.',
