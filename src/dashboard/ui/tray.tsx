@@ -2,11 +2,13 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { type Answer, type ApiFailure, call } from '../api/client.ts'
 import { failureOf, queryClient, useCall } from '../api/queries.ts'
+import { projectWith } from '../api/session.ts'
 import { findEnded, isEnded, jobDelay } from '../logic/jobs.ts'
 import { palette as paletteTexts } from '../text/en/palette.ts'
 import { addTexts, t } from '../text/text.ts'
 import { Failed } from './state.tsx'
 import { toast } from './toast.tsx'
+import { whyNot } from './why-not.ts'
 
 addTexts(paletteTexts)
 
@@ -55,6 +57,7 @@ export function Tray({ project }: { project: string }) {
 function JobLine({ project, job }: { project: string; job: ListedJob }) {
   const { id, label, state, progress, done, total, by, isCancelling } = job
   const [failure, setFailure] = useState<ApiFailure>()
+  const obstacle = whyNot(projectWith(project))
   const cancel = async () => {
     try {
       await call('DELETE /jobs/{id}', { project, params: { id } })
@@ -74,7 +77,13 @@ function JobLine({ project, job }: { project: string; job: ListedJob }) {
             {by !== null && ` ${t('tray.by', { email: by.email })}`}
           </span>
         </span>
-        <button class="btn quiet" type="button" disabled={isCancelling} onClick={cancel}>
+        <button
+          class="btn quiet"
+          type="button"
+          disabled={isCancelling || obstacle !== undefined}
+          title={obstacle}
+          onClick={cancel}
+        >
           {t('tray.cancel')}
         </button>
       </p>
