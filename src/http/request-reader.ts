@@ -91,6 +91,7 @@ export function createRequestReader<Query, Body>(
     const strange = findQueryNames(queryTree, request.query, { isStrict, formatWay })
     if (strange.refused.length > 0) throw invalid(strange.refused)
     for (const warning of strange.ignored) request.warn(warning)
+    if (isStrict) refuseRepeated(request.incoming)
     if (takesIdempotencyKey) warnOfKeyHeader(request)
     const valid = query === undefined ? (undefined as Query) : validate(query, request.query)
     const { value, unknownNames } = readBody(request.body, isStrict)
@@ -105,6 +106,22 @@ export function createRequestReader<Query, Body>(
       return response
     },
   }
+}
+
+/** Of a name that stands twice in a query only the first value is read. @throws AppError VALIDATION_ERROR */
+function refuseRepeated({ url = '' }: IncomingMessage): void {
+  const [target = ''] = url.split('#', 1)
+  const start = target.indexOf('?')
+  if (start === -1) return
+  const seen = new Set<string>()
+  const repeated = new Set<string>()
+  for (const name of new URLSearchParams(target.slice(start)).keys()) {
+    if (seen.has(name)) repeated.add(name)
+    seen.add(name)
+  }
+  if (repeated.size === 0) return
+  const message = 'Stands more than once in the query'
+  throw invalid([...repeated].map((field) => ({ field, message, code: 'unrecognized' })))
 }
 
 function withKeyAlias(names: NameRules): NameRules {

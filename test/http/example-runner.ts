@@ -23,7 +23,7 @@ type PreparedExample = {
   /** `query` and `fields` are those that the example does not have. */
   send(
     credentials: Headers,
-    query?: Readonly<Record<string, string>>,
+    query?: Readonly<Record<string, string | readonly string[]>>,
     fields?: Readonly<Record<string, unknown>>,
   ): Promise<Answer>
 }
@@ -70,7 +70,10 @@ export function createExampleRunner(
       send: (given, more = {}, fields) => {
         const whole =
           fields === undefined ? body : { ...body, content: { ...Object(content), ...fields } }
-        const search = new URLSearchParams({ ...query, ...more })
+        const search = new URLSearchParams()
+        for (const [name, given] of Object.entries({ ...query, ...more })) {
+          for (const value of [given].flat()) search.append(name, value)
+        }
         const target = new URL(`${url}?${search}`, service.url)
         return sendBody({ method, target, headers: { ...headers, ...given, ...signed } }, whole)
       },

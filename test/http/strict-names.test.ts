@@ -1,6 +1,6 @@
 /**
  * `Prefer: handling=strict` at every route: a name that the operation does not know is refused, wherever it
- * stands, and nothing is done; a request without such a name takes effect as any other.
+ * stands, and so is one that stands twice in the query, and nothing is done; a request without such a name takes effect as any other.
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
@@ -37,15 +37,20 @@ after(async () => {
   await service.stop()
 })
 
-test('an unknown name is refused at every operation and depth, and nothing is done', async () => {
+test('an unknown or repeated name is refused at every operation and depth, and nothing is done', async () => {
   const runner = createExampleRunner({ service, mine: await service.makeProject('walked') }, dns)
   let nested = 0
+  let repeated = 0
   for (const step of exampleSequence) {
     const { example, credentials, send } = await runner.prepare(step)
     const strict = { ...credentials, ...STRICT }
     const route = findRoute(service.core, step.name)
     const earlier = await digestTables(service.core)
     refuses(step.name, await send(strict, { [NAME]: '1' }), NAME)
+    for (const name of parametersOf(route).slice(0, 1)) {
+      refuses(step.name, await send(strict, { [name]: ['1', '1'] }), name)
+      repeated += 1
+    }
     if (takesNames(route)) refuses(step.name, await send(strict, {}, { [NAME]: 1 }), NAME)
     for (const path of placesIn(route)) {
       const [first = '', ...rest] = path
@@ -61,11 +66,16 @@ test('an unknown name is refused at every operation and depth, and nothing is do
     match(example.response, contentOf(answer), runner.bindings)
   }
   assert.ok(nested > 15, `${nested} objects in bodies`)
+  assert.ok(repeated > 10, `${repeated} queries`)
 })
 
 /** Whether a body may have names. The bodies of other services have what these send. */
 function takesNames({ method, path }: Route): boolean {
   return ['POST', 'PUT', 'PATCH'].includes(method) && !OTHERS.includes(`${method} ${path}`)
+}
+
+function parametersOf({ query }: Route): string[] {
+  return query === undefined ? [] : [...(nameTreeOf(query).fields ?? new Map()).keys()]
 }
 
 /** The paths of the objects below the body that have fields of their own, with 0 for a member. */
