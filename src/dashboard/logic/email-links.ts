@@ -1,4 +1,6 @@
-/** Addresses of the list of emails, with the names that its filter has in the address. */
+/** Addresses of the list of emails, with the names that its filter has in the address, and what leads to one. */
+
+import type { Operations } from '../../client/types.d.ts'
 
 export type EmailLink = {
   /** What the search field of the list holds. */
@@ -27,4 +29,12 @@ export function emailsPath(filter: EmailLink): string {
   // Commas are allowed in a query and easier to read.
   const text = query.toString().replaceAll('%2C', ',')
   return text === '' ? '/emails' : `/emails?${text}`
+}
+
+/**
+ * Asks for one email that waits, to this domain. The server finds mail by the state in its queue, and by the status among
+ * all mail; nobody wants the total.
+ */
+export function oneWaiting(domain: string | undefined): Operations['GET /emails']['query'] {
+  return { state: 'waiting', limit: 1, total: false, ...(domain !== undefined && { domain }) }
 }

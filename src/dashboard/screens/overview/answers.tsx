@@ -1,7 +1,7 @@
 /** The answer of the overview as a heading, and below it each trouble with its way out. */
 import { useCall, useProjectId } from '../../api/queries.ts'
 import { type ReceiverStanding, shortenNames, type Trouble } from '../../logic/answer.ts'
-import { emailsPath } from '../../logic/email-links.ts'
+import { emailsPath, oneWaiting } from '../../logic/email-links.ts'
 import { shortTime } from '../../logic/format.ts'
 import { codeText, locale, t } from '../../text/text.ts'
 import { Icon } from '../../ui/icon.tsx'
@@ -185,7 +185,7 @@ function useWaitingEmail({ domains }: ReceiverStanding): string | undefined {
   const [domain] = domains
   const { data } = useCall(
     'GET /emails',
-    { query: { status: 'PENDING', limit: 1, ...(domain !== undefined && { domain }) } },
+    { query: oneWaiting(domain) },
     { isEnabled: domain !== undefined },
   )
   return data?.data[0]?.id
