@@ -144,7 +144,7 @@ async function makeSuppressed(program: Program) {
 }
 
 /** Of a campaign that is paused before the second attempt. */
-async function makePaused(program: Program) {
+export async function makePaused(program: Program) {
   await program.receive('readers.test', {
     respond: ({ verb }) => (verb === 'RCPT' ? '451 4.3.0 Not now' : undefined),
   })
