@@ -3,7 +3,7 @@
  * fields, and can be turned off (WCAG 2.1.4).
  */
 import { signal } from '@preact/signals'
-import { useEffect } from 'preact/hooks'
+import { useLayoutEffect } from 'preact/hooks'
 import { isTyping, readKey } from '../logic/keys.ts'
 
 /** `key`: `e`, `g e` for two keys in a row, or `mod+k` for Ctrl or Command. */
@@ -25,7 +25,8 @@ export function setSingleKeys(isOn: boolean): void {
 }
 
 export function useKeys(own: readonly Binding[], changesWith: readonly unknown[] = []): void {
-  useEffect(() => {
+  // Before the next key, which may follow at once: it must not act on what was shown before.
+  useLayoutEffect(() => {
     bindings.value = [...bindings.value, ...own]
     return () => {
       bindings.value = bindings.value.filter((one) => !own.includes(one))
