@@ -4,6 +4,7 @@ import { account } from './de/account.ts'
 import { activity } from './de/activity.ts'
 import { chart } from './de/chart.ts'
 import { checks } from './de/checks.ts'
+import { combobox } from './de/combobox.ts'
 import { door } from './de/door.ts'
 import { emails } from './de/emails.ts'
 import { first } from './de/first.ts'
@@ -19,5 +20,5 @@ import type { en } from './en.ts'
 
 export const de: Record<keyof typeof en, string | Forms> = {
   ...{ ...shell, ...palette, ...door, ...form, ...list, ...setup, ...overview, ...first },
-  ...{ ...checks, ...chart, ...emails, ...story, ...reasons, ...activity, ...account },
+  ...{ ...checks, ...chart, ...emails, ...story, ...reasons, ...activity, ...account, ...combobox },
 }

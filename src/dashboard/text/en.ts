@@ -3,6 +3,7 @@ import { account } from './en/account.ts'
 import { activity } from './en/activity.ts'
 import { chart } from './en/chart.ts'
 import { checks } from './en/checks.ts'
+import { combobox } from './en/combobox.ts'
 import { door } from './en/door.ts'
 import { emails } from './en/emails.ts'
 import { first } from './en/first.ts'
@@ -31,4 +32,5 @@ export const en = {
   ...reasons,
   ...activity,
   ...account,
+  ...combobox,
 } as const
