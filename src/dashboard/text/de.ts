@@ -12,13 +12,26 @@ import { form } from './de/form.ts'
 import { list } from './de/list.ts'
 import { overview } from './de/overview.ts'
 import { palette } from './de/palette.ts'
+import { parts } from './de/parts.ts'
 import { reasons } from './de/reasons.ts'
 import { setup } from './de/setup.ts'
 import { shell } from './de/shell.ts'
 import { story } from './de/story.ts'
+import { view } from './de/view.ts'
 import type { en } from './en.ts'
 
 export const de: Record<keyof typeof en, string | Forms> = {
   ...{ ...shell, ...palette, ...door, ...form, ...list, ...setup, ...overview, ...first },
-  ...{ ...checks, ...chart, ...emails, ...story, ...reasons, ...activity, ...account, ...combobox },
+  ...{
+    ...checks,
+    ...chart,
+    ...emails,
+    ...story,
+    ...reasons,
+    ...activity,
+    ...account,
+    ...view,
+    ...parts,
+    ...combobox,
+  },
 }

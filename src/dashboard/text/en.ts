@@ -11,10 +11,12 @@ import { form } from './en/form.ts'
 import { list } from './en/list.ts'
 import { overview } from './en/overview.ts'
 import { palette } from './en/palette.ts'
+import { parts } from './en/parts.ts'
 import { reasons } from './en/reasons.ts'
 import { setup } from './en/setup.ts'
 import { shell } from './en/shell.ts'
 import { story } from './en/story.ts'
+import { view } from './en/view.ts'
 
 export const en = {
   ...shell,
@@ -32,5 +34,7 @@ export const en = {
   ...reasons,
   ...activity,
   ...account,
+  ...view,
+  ...parts,
   ...combobox,
 } as const
