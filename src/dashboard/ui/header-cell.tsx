@@ -1,13 +1,11 @@
 /** The head of a column, whose edge can be dragged to make it wider. */
-import type { Column } from './table.tsx'
-
-type HeaderProps<Row> = {
-  column: Column<Row>
+type HeaderProps = {
+  column: { key: string; label: string; class?: string; isSorted?: boolean }
   width: number | undefined
   onWidth: ((key: string, width: number) => void) | undefined
 }
 
-export function HeaderCell<Row>({ column, width, onWidth }: HeaderProps<Row>) {
+export function HeaderCell({ column, width, onWidth }: HeaderProps) {
   const { key, label, class: className = '', isSorted } = column
   /** Follows the pointer from the edge until it is released. */
   const drag = (event: PointerEvent & { currentTarget: HTMLElement }) => {
