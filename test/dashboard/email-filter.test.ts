@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { endOfDay, startOfDay } from '../../src/dashboard/logic/days.ts'
+import { statusCounts } from '../../src/dashboard/logic/email-counts.ts'
 import {
   chosenStates,
   EMAIL_FIELDS,
   emailQuery,
   NO_FILTER,
-  statusCounts,
   withStates,
 } from '../../src/dashboard/logic/email-filter.ts'
 import { readState } from '../../src/dashboard/logic/url-state.ts'

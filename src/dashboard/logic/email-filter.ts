@@ -16,7 +16,7 @@ const QUEUE = {
 } as const satisfies Partial<Record<EmailState, string>>
 
 /** States of mail that has ended, with the statuses of the API. */
-const STATUSES = {
+export const STATUSES = {
   relayed: 'SENT',
   delivered: 'DELIVERED',
   opened: 'OPENED',
@@ -38,7 +38,7 @@ export const SOURCES = ['TRANSACTIONAL', 'CAMPAIGN', 'WORKFLOW', 'INBOUND'] as c
 export const RANGES = ['24h', '7d', '30d', '90d'] as const
 
 /** In an address, all states of the queue together. */
-const ALL_WAITING = 'waiting'
+export const ALL_WAITING = 'waiting'
 
 const DAY_MS = 86_400_000
 const MINUTE_MS = 60_000
@@ -85,31 +85,6 @@ export function withStates(filter: ListFilter, wanted: readonly string[]) {
     state: Object.entries(QUEUE).flatMap(([one, name]) => (chosen.includes(one) ? [name] : [])),
     status: Object.entries(STATUSES).flatMap(([one, name]) => (chosen.includes(one) ? [name] : [])),
   }
-}
-
-export type StateCount = {
-  state: FilterState
-  count: number
-  /** The filter of these emails, beside the rest of it. */
-  part: Pick<ListFilter, 'status' | 'state'>
-}
-
-/** The states that emails of the filter have, in the order of an email's life. Those that wait count together. */
-export function statusCounts(
-  counts: Readonly<Record<string, number>>,
-  filter: ListFilter,
-): StateCount[] {
-  const waiting = (counts.PENDING ?? 0) + (counts.SENDING ?? 0)
-  const state = filter.state.length > 0 ? filter.state : [ALL_WAITING]
-  const all: StateCount[] = [
-    { state: 'waiting', count: waiting, part: { state, status: [] } },
-    ...Object.entries(STATUSES).map(([name, status]) => ({
-      state: name as FilterState,
-      count: counts[status] ?? 0,
-      part: { state: [], status: [status] },
-    })),
-  ]
-  return all.filter(({ count }) => count > 0)
 }
 
 /** `now` counts for a range that ends now; its minute is used, so that the same view is the same request. */

@@ -4,6 +4,7 @@ import { account } from './de/account.ts'
 import { activity } from './de/activity.ts'
 import { chart } from './de/chart.ts'
 import { checks } from './de/checks.ts'
+import { combobox } from './de/combobox.ts'
 import { door } from './de/door.ts'
 import { emails } from './de/emails.ts'
 import { first } from './de/first.ts'
@@ -11,15 +12,17 @@ import { form } from './de/form.ts'
 import { list } from './de/list.ts'
 import { overview } from './de/overview.ts'
 import { palette } from './de/palette.ts'
+import { parts } from './de/parts.ts'
 import { reasons } from './de/reasons.ts'
 import { setup } from './de/setup.ts'
 import { shell } from './de/shell.ts'
 import { story } from './de/story.ts'
 import { suppress } from './de/suppress.ts'
+import { view } from './de/view.ts'
 import type { en } from './en.ts'
 
 export const de: Record<keyof typeof en, string | Forms> = {
   ...{ ...shell, ...palette, ...door, ...form, ...list, ...setup, ...overview, ...first },
   ...{ ...checks, ...chart, ...emails, ...story, ...reasons, ...activity, ...account },
-  ...suppress,
+  ...{ ...suppress, ...view, ...parts, ...combobox },
 }

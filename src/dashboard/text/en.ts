@@ -3,6 +3,7 @@ import { account } from './en/account.ts'
 import { activity } from './en/activity.ts'
 import { chart } from './en/chart.ts'
 import { checks } from './en/checks.ts'
+import { combobox } from './en/combobox.ts'
 import { door } from './en/door.ts'
 import { emails } from './en/emails.ts'
 import { first } from './en/first.ts'
@@ -10,11 +11,13 @@ import { form } from './en/form.ts'
 import { list } from './en/list.ts'
 import { overview } from './en/overview.ts'
 import { palette } from './en/palette.ts'
+import { parts } from './en/parts.ts'
 import { reasons } from './en/reasons.ts'
 import { setup } from './en/setup.ts'
 import { shell } from './en/shell.ts'
 import { story } from './en/story.ts'
 import { suppress } from './en/suppress.ts'
+import { view } from './en/view.ts'
 
 export const en = {
   ...shell,
@@ -33,4 +36,7 @@ export const en = {
   ...activity,
   ...suppress,
   ...account,
+  ...view,
+  ...parts,
+  ...combobox,
 } as const

@@ -5,7 +5,12 @@ import { toggled } from '../logic/url-state.ts'
 import { t } from '../text/text.ts'
 import { Icon } from './icon.tsx'
 import { useKeys } from './keys.ts'
-import { type Choice, Menu } from './menu.tsx'
+import { lazy } from './lazy.tsx'
+import type { Choice } from './menu.tsx'
+import { Suspense } from './suspense.tsx'
+
+/** Chips are opened seldom: what they show is loaded then. */
+const Menu = lazy(() => import('./menu.tsx'))
 
 /** How long the field waits after a key before it searches. */
 const PAUSE_MS = 250
@@ -142,14 +147,16 @@ export function ChoiceChip(props: ChoiceChipProps) {
     <Chip label={label} shown={summary(named, chosen)} class={className}>
       {(close) => (
         <>
-          <Menu
-            {...{ label, choices, chosen, isMany }}
-            onChoose={(value) => {
-              const others = isMany ? chosen : []
-              onChange(chosen.includes(value) && !isMany ? [] : toggled(others, value))
-              if (!isMany) close()
-            }}
-          />
+          <Suspense>
+            <Menu
+              {...{ label, choices, chosen, isMany }}
+              onChoose={(value) => {
+                const others = isMany ? chosen : []
+                onChange(chosen.includes(value) && !isMany ? [] : toggled(others, value))
+                if (!isMany) close()
+              }}
+            />
+          </Suspense>
           <ClearButton
             isShown={chosen.length > 0}
             onClear={() => {

@@ -1,11 +1,19 @@
 /** A list with its states: rows, news above them, and what stands below; loading, empty, no match, failed. */
 import type { ComponentChildren } from 'preact'
+import { withWidth } from '../logic/columns.ts'
 import { t, tx } from '../text/text.ts'
 import { tick } from './clock.ts'
+import { Chip } from './filter-bar.tsx'
+import { lazy } from './lazy.tsx'
 import { Failed, Loading, NoMatch } from './state.tsx'
-import { type Column, Table } from './table.tsx'
+import { Suspense } from './suspense.tsx'
+import { Table } from './table.tsx'
 import { Time } from './time.tsx'
 import type { LoadedList } from './use-list.ts'
+import type { ListView } from './use-list-view.ts'
+
+const PagedTable = lazy(() => import('./paged-table.tsx'))
+const ViewMenu = lazy(() => import('./view-menu.tsx'))
 
 /** Older rows say when they were read. */
 const STALE_MS = 60_000
@@ -13,7 +21,7 @@ const STALE_MS = 60_000
 type ListProps<Item> = {
   list: LoadedList<Item>
   label: string
-  columns: readonly Column<Item & { id: string }>[]
+  view: ListView<Item & { id: string }>
   /** No filter is set, so an empty list means that nothing exists. */
   isUnfiltered: boolean
   /** What was filtered, in words. */
@@ -22,6 +30,19 @@ type ListProps<Item> = {
   empty: ComponentChildren
   /** Stands below the rows. */
   foot?: ComponentChildren
+}
+
+/** Stands at the end of the filters. */
+export function ViewChip<Row>({ view }: { view: ListView<Row> }) {
+  return (
+    <Chip label={t('list.view')} class="view-chip">
+      {() => (
+        <Suspense>
+          <ViewMenu view={view} />
+        </Suspense>
+      )}
+    </Chip>
+  )
 }
 
 export function List<Item>(props: ListProps<Item>) {
@@ -53,7 +74,7 @@ export function List<Item>(props: ListProps<Item>) {
 }
 
 function Rows<Item>(props: ListProps<Item>) {
-  const { list, label, columns, isUnfiltered, filterText, onClear, empty, foot } = props
+  const { list, label, view, isUnfiltered, filterText, onClear, empty, foot } = props
   const { rows, error, isReady, isDimmed, total, asOf } = list
   const isStale = tick.value - asOf > STALE_MS
   if (rows.length === 0 && error !== null) {
@@ -72,15 +93,21 @@ function Rows<Item>(props: ListProps<Item>) {
   }
   if (rows.length === 0)
     return isUnfiltered ? empty : <NoMatch filter={filterText} onClear={onClear} />
+  const table = {
+    ...{ label, total, columns: view.columns, arrangement: view.arrangement, isBusy: isDimmed },
+    idOf: ({ id }: { id: string }) => id,
+    onWidth: (key: string, width: number) => view.change(withWidth(view.arrangement, key, width)),
+  }
   return (
     <>
       <div class={isDimmed ? 'dimmed' : ''}>
-        <Table
-          {...{ label, columns, rows, total }}
-          idOf={({ id }) => id}
-          onEnd={list.loadMore}
-          isBusy={isDimmed}
-        />
+        {view.isPaged ? (
+          <Suspense>
+            <PagedTable {...{ list: list as LoadedList<{ id: string }>, table }} />
+          </Suspense>
+        ) : (
+          <Table {...table} rows={rows} onEnd={list.loadMore} />
+        )}
       </div>
       {error !== null && (
         <div class="body">

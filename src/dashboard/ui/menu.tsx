@@ -15,7 +15,7 @@ type MenuProps = {
   onChoose(value: string): void
 }
 
-export function Menu({ label, choices, chosen, isMany = false, onChoose }: MenuProps) {
+export default function Menu({ label, choices, chosen, isMany = false, onChoose }: MenuProps) {
   const element = useRef<HTMLDivElement>(null)
   useEffect(() => {
     const items = itemsOf(element.current)

@@ -1,6 +1,6 @@
 /** The head of a screen: its one `h1`, which takes the focus after navigation, and the title of the tab. */
 import type { ComponentChildren } from 'preact'
-import { useEffect, useRef } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 
 type PageProps = {
   /** The thing or the screen, for the tab. */
@@ -25,7 +25,8 @@ export function Page({ title, heading = title, trail, text, actions, children }:
   useEffect(() => {
     document.title = `${title} · Pillarbox`
   }, [title])
-  useEffect(() => {
+  // Before the other effects: a list that finds its row again gives the focus to that.
+  useLayoutEffect(() => {
     if (hasShownPage) element.current?.focus({ preventScroll: true })
     markShown()
   }, [])

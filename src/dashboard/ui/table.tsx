@@ -4,8 +4,10 @@
  */
 import type { ComponentChildren, VNode } from 'preact'
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { type Arrangement, widthsWithin } from '../logic/columns.ts'
 import { isNearEnd, type Span, scrollTo, stepTo, type View, windowOf } from '../logic/window.ts'
 import { t } from '../text/text.ts'
+import { HeaderCell } from './header-cell.tsx'
 import { useKeys } from './keys.ts'
 
 export type Column<Row> = {
@@ -14,13 +16,22 @@ export type Column<Row> = {
   /** Classes of its cells: `key`, `sub`, `end` and `end2` place them in the two lines of a phone. */
   class?: string
   isSorted?: boolean
+  /** Hidden until somebody chooses it. */
+  isExtra?: boolean
+  /** Always shown: its link opens the row. */
+  isFixed?: boolean
   show(row: Row): ComponentChildren
 }
 
-type TableProps<Row> = {
+export type TableProps<Row> = {
   label: string
   columns: readonly Column<Row>[]
+  /** The columns that are shown, and how wide somebody made them. */
+  arrangement?: Arrangement
+  onWidth?(key: string, width: number): void
   rows: readonly Row[]
+  /** The place of the first of `rows` among all. */
+  first?: number
   /** The id of a row. One cell of each row has a link, which opens it. */
   idOf(row: Row): string
   /** All rows that exist; undefined while it is not known. */
@@ -35,7 +46,7 @@ const GUESSED_ROW = 36
 const FIRST_ROWS = 30
 
 /** What the entry of the history keeps, so that going back finds the row again. */
-type Kept = { row: number; scroll: number }
+type Kept = { row: number; scroll: number; first?: number }
 
 export function keptPlace(): Kept | undefined {
   return (history.state as { place?: Kept } | null)?.place
@@ -44,7 +55,10 @@ export function keptPlace(): Kept | undefined {
 export function Table<Row>({
   label,
   columns,
+  arrangement,
+  onWidth,
   rows,
+  first = 0,
   idOf,
   total,
   onEnd,
@@ -53,7 +67,10 @@ export function Table<Row>({
   const body = useRef<HTMLTableSectionElement>(null)
   const [span, setSpan] = useState<Span>({ from: 0, to: Math.min(rows.length, FIRST_ROWS) })
   const [rowHeight, setRowHeight] = useState(GUESSED_ROW)
+  const [width, setWidth] = useState(0)
   const [current, setCurrent] = useState(() => keptPlace()?.row ?? -1)
+  const latest = useRef(current)
+  latest.current = current
   const wanted = useRef<number | undefined>(undefined)
   const isRestored = useRef(false)
   const draw = useDrawnRows(idOf)
@@ -92,6 +109,7 @@ export function Table<Row>({
   const measure = () => {
     const row = body.current?.querySelector('tr[data-row]')
     const height = row?.getBoundingClientRect().height ?? 0
+    setWidth(body.current?.clientWidth ?? 0)
     if (height > 0) setRowHeight((before) => (Math.abs(height - before) > 0.5 ? height : before))
   }
   useLayoutEffect(measure, [columns])
@@ -101,9 +119,9 @@ export function Table<Row>({
       const place = keptPlace()
       if (place !== undefined) {
         window.scrollTo(0, place.scroll)
-        // The row that was opened takes the focus back, after the heading of the new page took it.
+        // The row that was opened takes the focus back from the heading of the page.
         wanted.current = place.row
-        requestAnimationFrame(focusWanted)
+        focusWanted()
       }
     }
     look()
@@ -125,28 +143,39 @@ export function Table<Row>({
     const target = Math.max(0, Math.min(rows.length - 1, row))
     const covered = body.current?.previousElementSibling?.getBoundingClientRect().height ?? 0
     wanted.current = target
+    // A key that is held down comes again before the row is drawn.
+    latest.current = target
     setCurrent(target)
     if (target === 0) window.scrollTo(0, 0)
     else window.scrollBy(0, scrollTo(target, view(), covered))
   }
+  const shownFirst = useRef(first)
+  useEffect(() => {
+    if (shownFirst.current === first) return
+    // Another page begins at its first row.
+    shownFirst.current = first
+    go(0)
+    focusWanted()
+  }, [first])
   useKeys(
     [
-      { key: 'j', label: t('table.next'), run: () => go(current + 1) },
-      { key: 'k', label: t('table.previous'), run: () => go(current - 1) },
+      { key: 'j', label: t('table.next'), run: () => go(latest.current + 1) },
+      { key: 'k', label: t('table.previous'), run: () => go(latest.current - 1) },
       { key: 'Home', label: t('table.first'), run: () => go(0) },
       { key: 'End', label: t('table.last'), run: () => go(rows.length - 1) },
     ],
-    [current, rows, rowHeight],
+    [rows, rowHeight],
   )
 
   /** Before a row is opened, the entry of the list learns where the person was. */
   const keep = ({ target }: Event) => {
     const row = rowOf(target)
     if (row === undefined || (target as Element).closest('a') === null) return
-    const place: Kept = { row, scroll: window.scrollY }
+    const place: Kept = { row, scroll: window.scrollY, first }
     history.replaceState({ ...history.state, place }, '')
   }
 
+  const widths = arrangement === undefined ? {} : widthsWithin(arrangement, width)
   return (
     <table
       class="full list nosel window"
@@ -157,16 +186,8 @@ export function Table<Row>({
     >
       <thead>
         <tr aria-rowindex={1}>
-          {columns.map(({ key, label: name, class: className, isSorted }) => (
-            <th
-              key={key}
-              scope="col"
-              class={`w-${key} ${className ?? ''}`}
-              aria-sort={isSorted ? 'descending' : undefined}
-            >
-              {name}
-              {isSorted && <span aria-hidden="true"> ↓</span>}
-            </th>
+          {columns.map((column) => (
+            <HeaderCell key={column.key} {...{ column, onWidth }} width={widths[column.key]} />
           ))}
         </tr>
       </thead>
@@ -181,7 +202,7 @@ export function Table<Row>({
         {draw(
           rows.slice(span.from, span.to).map((row, index) => {
             const at = span.from + index
-            return { row, columns, at, isCurrent: at === current }
+            return { row, columns, first, at, isCurrent: at === current }
           }),
         )}
         <Gap rows={Math.max(0, rows.length - span.to)} {...{ rowHeight }} width={columns.length} />
@@ -193,6 +214,7 @@ export function Table<Row>({
 type Drawn<Row> = {
   row: Row
   columns: readonly Column<Row>[]
+  first: number
   at: number
   isCurrent: boolean
   element: VNode
@@ -208,6 +230,7 @@ function useDrawnRows<Row>(idOf: (row: Row) => string) {
         known !== undefined &&
         known.row === one.row &&
         known.columns === one.columns &&
+        known.first === one.first &&
         known.at === one.at &&
         known.isCurrent === one.isCurrent
       return isSame ? known : { ...one, element: drawRow(idOf(one.row), one) }
@@ -219,10 +242,10 @@ function useDrawnRows<Row>(idOf: (row: Row) => string) {
 
 function drawRow<Row>(
   id: string,
-  { row, columns, at, isCurrent }: Omit<Drawn<Row>, 'element'>,
+  { row, columns, first, at, isCurrent }: Omit<Drawn<Row>, 'element'>,
 ): VNode {
   return (
-    <tr key={id} data-row={at} aria-rowindex={at + 2} class={isCurrent ? 'current' : ''}>
+    <tr key={id} data-row={at} aria-rowindex={first + at + 2} class={isCurrent ? 'current' : ''}>
       {columns.map(({ key, class: className, show }) => (
         <td key={key} class={className}>
           {show(row)}

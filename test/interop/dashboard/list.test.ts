@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { useDashboard } from './dashboard.ts'
+import { findAccessFaults, findWideElements, useDashboard } from './dashboard.ts'
 import { answerManyEmails, type ManyEmails } from './many-emails.ts'
 
 const dashboard = useDashboard()
@@ -15,7 +15,9 @@ async function visitList(
   look: (page: Page, emails: ManyEmails) => Promise<void>,
 ): Promise<void> {
   const person = await dashboard.makePerson()
-  await dashboard.visit({ person, width, path: '/app/me' }, async (page) => {
+  // The page of an email that only the list knows is not found.
+  const expected = /status of 404/
+  await dashboard.visit({ person, width, path: '/app/me', expected }, async (page) => {
     const emails = await answerManyEmails(page, count, pageRows)
     const { url, project } = dashboard.program()
     await page.goto(new URL(`/app/${project.id}/emails`, url()).href)
@@ -122,17 +124,110 @@ describe('a long list', { skip: dashboard.skip }, () => {
     await visitList({}, async (page, { pathOf }) => {
       await page.keyboard.press('End')
       await row(page, 99).locator('a:focus').waitFor()
-      await row(page, 150).waitFor({ state: 'attached' })
+      await page.waitForFunction(() => {
+        // biome-ignore lint/suspicious/noExplicitAny: the code runs in the page.
+        return (globalThis as any).document.querySelector('table').clientHeight > 190 * 36
+      })
       for (let count = 0; count < 30; count += 1) await page.keyboard.press('j')
       await row(page, 129).locator('a:focus').waitFor()
       const top = await page.evaluate<number>('scrollY')
-      await page.route(/\/emails\/01/, (route) => route.abort())
       await page.keyboard.press('Enter')
       await page.waitForURL(new RegExp(`${pathOf(129)}$`))
       await page.goBack()
       await row(page, 129).locator('a:focus').waitFor()
       assert.equal(await page.evaluate('scrollY'), top)
       assert.equal(await row(page, 129).getAttribute('class'), 'current')
+    })
+  })
+})
+
+describe('the view of a list', { skip: dashboard.skip }, () => {
+  test('has columns to choose, move and widen by keyboard, and keeps them for the user', async () => {
+    await visitList({ count: 300 }, async (page) => {
+      const heads = () => page.locator('thead th').allTextContents()
+      assert.deepEqual(await heads(), ['To', 'Subject', 'State', 'Reason', 'Accepted ↓'])
+      const view = page.getByRole('button', { name: 'View' })
+      await view.focus()
+      await page.keyboard.press('Enter')
+      await page.getByRole('checkbox', { name: 'Attempts' }).focus()
+      await page.keyboard.press('Space')
+      const up = page.getByRole('button', { name: 'Move Attempts towards the start' })
+      await up.focus()
+      await page.keyboard.press('Enter')
+      await page.getByText('Attempts is column 5 of 6.').waitFor({ state: 'attached' })
+      await page.keyboard.press('Enter')
+      await page.getByText('Attempts is column 4 of 6.').waitFor({ state: 'attached' })
+      await page.getByRole('slider', { name: 'Width of To' }).focus()
+      const before = await page.locator('th.w-to').evaluate((one) => one.offsetWidth)
+      for (let count = 0; count < 5; count += 1) await page.keyboard.press('ArrowRight')
+      const after = await page.locator('th.w-to').evaluate((one) => one.offsetWidth)
+      assert.ok(after - before >= 30 && after - before <= 50, `${before} to ${after}`)
+      assert.equal(await page.getByRole('checkbox', { name: 'Subject' }).isDisabled(), true)
+      assert.deepEqual(await findAccessFaults(page), [])
+      await page.keyboard.press('Escape')
+      await view.and(page.locator(':focus')).waitFor()
+      await page.reload()
+      await row(page, 0).waitFor()
+      const kept = ['To', 'Subject', 'State', 'Attempts', 'Reason', 'Accepted ↓']
+      assert.deepEqual(await heads(), kept)
+      assert.equal(await page.locator('th.w-to').evaluate((one) => one.offsetWidth), after)
+      // Another user of this browser has the usual ones.
+      const keys = await page.evaluate<string[]>('Object.keys(localStorage)')
+      assert.equal(
+        keys.filter((key) => /^pillarbox\.columns\.[\w-]{36}\.emails$/.test(key)).length,
+        1,
+      )
+    })
+  })
+
+  test('has columns whose edge can be dragged, and a table that stays in its place', async () => {
+    await visitList({ count: 300 }, async (page) => {
+      const width = () => page.locator('th.w-to').evaluate((one) => one.offsetWidth)
+      const before = await width()
+      const edge = await page.locator('th.w-to .edge').boundingBox()
+      const { x, y } = { x: (edge?.x ?? 0) + 4, y: (edge?.y ?? 0) + 10 }
+      await page.mouse.move(x, y)
+      await page.mouse.down()
+      await page.mouse.move(x + 60, y, { steps: 3 })
+      await page.mouse.up()
+      await page.mouse.move(x + 200, y)
+      assert.equal(await width(), before + 60)
+      await page.setViewportSize({ width: 760, height: 900 })
+      await rowsOf(page)
+      assert.deepEqual(await findWideElements(page), [])
+    })
+  })
+
+  test('has pages of 100 rows, whose first row takes the focus, and to which going back returns', async () => {
+    await visitList({ count: 250 }, async (page, { pathOf, cursors }) => {
+      await page.getByRole('button', { name: 'View' }).click()
+      await page.getByRole('checkbox', { name: 'Pages of 100 rows' }).check()
+      await page.keyboard.press('Escape')
+      const pages = page.getByRole('navigation', { name: 'Pages' })
+      const next = pages.getByRole('button', { name: 'Next' })
+      await pages.getByText('Rows 1 to 100 of 250').waitFor()
+      await page.evaluate('scrollTo(0, document.documentElement.scrollHeight)')
+      assert.ok((await rowsOf(page)).count <= 80)
+      assert.equal(new Set(cursors).size, 1)
+      await next.click()
+      await row(page, 0).locator('a:focus').waitFor()
+      await pages.getByText('Rows 101 to 200 of 250').waitFor()
+      assert.match((await row(page, 0).textContent()) ?? '', /Mail 100/)
+      assert.equal(await row(page, 0).getAttribute('aria-rowindex'), '102')
+      assert.equal(await page.locator('table').getAttribute('aria-rowcount'), '251')
+      assert.deepEqual(await findAccessFaults(page), [])
+      await page.keyboard.press('j')
+      await page.keyboard.press('Enter')
+      await page.waitForURL(new RegExp(`${pathOf(101)}$`))
+      await page.goBack()
+      await row(page, 1).locator('a:focus').waitFor()
+      await pages.getByText('Rows 101 to 200 of 250').waitFor()
+      await next.click()
+      await pages.getByText('Rows 201 to 250 of 250').waitFor()
+      assert.equal(await next.getAttribute('aria-disabled'), 'true')
+      await pages.getByRole('button', { name: 'Previous' }).click()
+      await pages.getByText('Rows 101 to 200 of 250').waitFor()
+      await row(page, 0).locator('a:focus').waitFor()
     })
   })
 })

@@ -9,13 +9,14 @@ import { activity as activityTexts } from '../../text/en/activity.ts'
 import { list as listTexts } from '../../text/en/list.ts'
 import { addTexts, codeText, locale, t } from '../../text/text.ts'
 import { ChoiceChip } from '../../ui/filter-bar.tsx'
-import { List } from '../../ui/list.tsx'
+import { List, ViewChip } from '../../ui/list.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Empty } from '../../ui/state.tsx'
 import { Status } from '../../ui/status.tsx'
 import type { Column } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { useList } from '../../ui/use-list.ts'
+import { useListView } from '../../ui/use-list-view.ts'
 import { EntryDrawer } from './entry-drawer.tsx'
 
 addTexts(activityTexts, listTexts)
@@ -40,6 +41,7 @@ export default function Activity() {
   }
   const change = (part: Partial<Filter>) => route(address(part), true)
   const columns = useMemo(() => listColumns((id) => address({ entry: id })), [locale(), search])
+  const view = useListView('activity', columns)
   return (
     <Page title={t('nav.activity')} text={t('activity.lead')}>
       <search class="bar">
@@ -57,11 +59,12 @@ export default function Activity() {
             {t('activity.oneContact')} ×
           </button>
         )}
+        <ViewChip view={view} />
       </search>
       <List
         list={list}
         label={t('activity.table')}
-        columns={columns}
+        view={view}
         isUnfiltered={isUnfiltered(narrowing as unknown as Filter)}
         filterText={t('activity.filtered')}
         onClear={() => change(NO_FILTER)}
@@ -95,6 +98,7 @@ function listColumns(openEntry: (id: string) => string): readonly Column<Entry>[
       key: 'about',
       label: t('activity.about'),
       class: 'key',
+      isFixed: true,
       show: (entry) => (
         <a href={openEntry(entry.id)}>{visible(subjectOfEntry(entry)) || t('activity.unnamed')}</a>
       ),

@@ -20,6 +20,7 @@ export function emailColumns(isByTime: boolean): readonly Column<EmailRow>[] {
       key: 'subject',
       label: t('emails.subject'),
       class: 'key',
+      isFixed: true,
       show: (row) => (
         <>
           <a href={link(`/emails/${row.id}`)}>
@@ -50,6 +51,30 @@ export function emailColumns(isByTime: boolean): readonly Column<EmailRow>[] {
       class: 'num muted end',
       isSorted: isByTime,
       show: (row) => <Time at={row.createdAt} />,
+    },
+    ...extraColumns(),
+  ]
+}
+
+/** Hidden until they are chosen, and always on a phone. */
+function extraColumns(): readonly Column<EmailRow>[] {
+  const extra = { isExtra: true, class: 'p2 muted' }
+  const extraEnd = { isExtra: true, class: 'p2 num muted' }
+  return [
+    { ...extra, key: 'from', label: t('emails.sender'), show: (row) => row.from },
+    { ...extra, key: 'receiver', label: t('emails.receiver'), show: (row) => row.receiver },
+    {
+      ...{ ...extra, key: 'source', label: t('emails.source') },
+      show: ({ sourceType, workflow }) => workflow?.name ?? t(`emails.source.${sourceType}`),
+    },
+    { ...extraEnd, key: 'attempts', label: t('emails.attempts'), show: (row) => row.attempts },
+    {
+      ...{ ...extraEnd, key: 'next', label: t('emails.nextAttempt') },
+      show: ({ nextAttemptAt }) => nextAttemptAt !== null && <Time at={nextAttemptAt} />,
+    },
+    {
+      ...{ ...extraEnd, key: 'delivered', label: t('emails.delivered') },
+      show: ({ deliveredAt }) => deliveredAt !== null && <Time at={deliveredAt} />,
     },
   ]
 }

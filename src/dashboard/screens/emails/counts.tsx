@@ -1,15 +1,14 @@
 /** Below the list: how many emails of the filter have each state. The rows do not wait for it. */
 import type { Answer } from '../../api/client.ts'
 import { failureOf, useCall } from '../../api/queries.ts'
-import {
-  EMAIL_FIELDS,
-  type EmailQuery,
-  type ListFilter,
-  statusCounts,
-} from '../../logic/email-filter.ts'
+import { statusCounts } from '../../logic/email-counts.ts'
+import { EMAIL_FIELDS, type EmailQuery, type ListFilter } from '../../logic/email-filter.ts'
 import { formatNumber } from '../../logic/fill.ts'
 import { writeState } from '../../logic/url-state.ts'
-import { locale, t } from '../../text/text.ts'
+import { parts as partTexts } from '../../text/en/parts.ts'
+import { addTexts, locale, t } from '../../text/text.ts'
+
+addTexts(partTexts)
 
 /** Counts are dearer than rows, and change less. */
 const POLL_MS = 60_000
@@ -23,7 +22,7 @@ type CountsProps = {
   isReady: boolean
 }
 
-export function Counts({ filter, query, path, isReady }: CountsProps) {
+export default function Counts({ filter, query, path, isReady }: CountsProps) {
   const options = { poll: POLL_MS, isEnabled: isReady }
   const counts = useCall('GET /emails/counts', { query }, options)
   return (

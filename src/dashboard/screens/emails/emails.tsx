@@ -9,15 +9,17 @@ import { addTexts, locale, t } from '../../text/text.ts'
 import { SearchField } from '../../ui/filter-bar.tsx'
 import { lazy } from '../../ui/lazy.tsx'
 import { link } from '../../ui/link.ts'
-import { List } from '../../ui/list.tsx'
+import { List, ViewChip } from '../../ui/list.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Suspense } from '../../ui/suspense.tsx'
 import { place } from '../../ui/time.tsx'
 import { useList } from '../../ui/use-list.ts'
+import { useListView } from '../../ui/use-list-view.ts'
 import { type EmailRow, emailColumns } from './columns.tsx'
-import { Counts } from './counts.tsx'
 import { Filters } from './filters.tsx'
 
+/** They come after the rows. */
+const Counts = lazy(() => import('./counts.tsx'))
 /** Shown once in the life of a project. */
 const NoMail = lazy(() => import('./no-mail.tsx'))
 
@@ -33,6 +35,7 @@ export default function Emails() {
   // A search and a campaign have an order of their own.
   const isByTime = filter.q === '' && filter.campaign === ''
   const columns = useMemo(() => emailColumns(isByTime), [locale(), isByTime])
+  const view = useListView('emails', columns)
   const [isOpening, setOpening] = useState(false)
 
   const change = (part: Partial<ListFilter>) => {
@@ -58,11 +61,12 @@ export default function Emails() {
           onEnter={() => setOpening(true)}
         />
         <Filters filter={filter} onChange={change} />
+        <ViewChip view={view} />
       </search>
       <List
         list={list}
         label={t('emails.table')}
-        columns={columns}
+        view={view}
         isUnfiltered={isUnfiltered<typeof EMAIL_FIELDS>(filter)}
         filterText={t('emails.filtered')}
         onClear={() => change(NO_FILTER)}
@@ -73,7 +77,9 @@ export default function Emails() {
         }
         foot={
           <>
-            <Counts {...{ filter, query, path }} isReady={list.isReady} />
+            <Suspense>
+              <Counts {...{ filter, query, path }} isReady={list.isReady} />
+            </Suspense>
             <span>{t('emails.kept')}</span>
           </>
         }

@@ -1,9 +1,12 @@
 /** A project without mail: how the first one is sent, with the real address of this server. */
 import { config } from '../../api/session.ts'
 import { writeSnippet } from '../../logic/snippets.ts'
-import { t } from '../../text/text.ts'
+import { parts as partTexts } from '../../text/en/parts.ts'
+import { addTexts, t } from '../../text/text.ts'
 import { Copy } from '../../ui/copy.tsx'
 import { Empty } from '../../ui/state.tsx'
+
+addTexts(partTexts)
 
 export default function NoMail() {
   const url = (config.value?.urls.api ?? location.origin).replace(/\/$/, '')

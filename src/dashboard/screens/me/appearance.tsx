@@ -13,7 +13,11 @@ import {
 } from '../../text/text.ts'
 import { DENSITIES, density, setDensity, setTheme, THEMES, theme } from '../../ui/appearance.ts'
 import { areSingleKeysOn, setSingleKeys } from '../../ui/keys.ts'
+import { lazy } from '../../ui/lazy.tsx'
 import { Failed } from '../../ui/state.tsx'
+import { Suspense } from '../../ui/suspense.tsx'
+
+const Combobox = lazy(() => import('../../ui/combobox.tsx'))
 
 /** An account whose zone is this one never chose: the browser's counts. */
 const UNCHOSEN = 'UTC'
@@ -59,13 +63,14 @@ export function Appearance({ self }: { self: User }) {
             </option>
           ))}
         </Choice>
-        <Choice
-          label={t('account.zone')}
-          value={self.timezone}
-          onChange={(timezone) => save({ timezone })}
-        >
-          <Zones chosen={self.timezone} />
-        </Choice>
+        <Suspense>
+          <Combobox
+            label={t('account.zone')}
+            value={self.timezone}
+            options={zones(self.timezone)}
+            onChoose={(timezone) => void save({ timezone })}
+          />
+        </Suspense>
         <Choice label={t('account.theme')} value={theme.value} onChange={setTheme}>
           {THEMES.map((one) => (
             <option key={one} value={one}>
@@ -113,22 +118,16 @@ function Choice<Value extends string>({ label, value, onChange, children }: Choi
   )
 }
 
-function Zones({ chosen }: { chosen: string }) {
+function zones(chosen: string): { value: string; label: string }[] {
   const own = Intl.DateTimeFormat().resolvedOptions().timeZone
   const known = Intl.supportedValuesOf('timeZone')
   const others = known.includes(chosen) || chosen === UNCHOSEN ? known : [chosen, ...known]
-  return (
-    <>
-      <option value={UNCHOSEN}>{t('account.zone.browser', { zone: own })}</option>
-      {others
-        .filter((zone) => zone !== UNCHOSEN)
-        .map((zone) => (
-          <option key={zone} value={zone}>
-            {zone.replaceAll('_', ' ')}
-          </option>
-        ))}
-    </>
-  )
+  return [
+    { value: UNCHOSEN, label: t('account.zone.browser', { zone: own }) },
+    ...others
+      .filter((zone) => zone !== UNCHOSEN)
+      .map((zone) => ({ value: zone, label: zone.replaceAll('_', ' ') })),
+  ]
 }
 
 /** Single keys can be turned off, because speech input and tremor press them by accident (WCAG 2.1.4). */

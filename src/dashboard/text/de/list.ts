@@ -13,4 +13,5 @@ export const list = {
   'list.new.many': 'Mehr als {count} neu',
   'list.narrow': 'Die ersten {count} sind zu sehen. Ein engerer Filter zeigt die anderen.',
   'list.count': { one: '{count} Eintrag', other: '{count} Einträge' },
+  'list.view': 'Ansicht',
 } as const

@@ -13,4 +13,5 @@ export const list = {
   'list.new.many': 'More than {count} new',
   'list.narrow': 'The first {count} are shown. Narrow the filter to see the others.',
   'list.count': { one: '{count} entry', other: '{count} entries' },
+  'list.view': 'View',
 } as const

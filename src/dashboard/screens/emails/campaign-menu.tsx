@@ -1,0 +1,44 @@
+/** In the chip of the campaign: all campaigns, found by their names as they are typed. */
+import { useEffect, useState } from 'preact/hooks'
+import { useCall } from '../../api/queries.ts'
+import { lazy } from '../../ui/lazy.tsx'
+import { Failed, Loading } from '../../ui/state.tsx'
+
+const Combobox = lazy(() => import('../../ui/combobox.tsx'))
+
+const MOST = 50
+/** How long the search waits for the next key. */
+const PAUSE_MS = 200
+
+type CampaignMenuProps = {
+  label: string
+  /** Stands there while no campaign exists. */
+  empty: string
+  onChoose(id: string): void
+}
+
+export default function CampaignMenu({ label, empty, onChoose }: CampaignMenuProps) {
+  const [typed, type] = useState('')
+  const [search, setSearch] = useState('')
+  useEffect(() => {
+    const timer = setTimeout(() => setSearch(typed.trim()), PAUSE_MS)
+    return () => clearTimeout(timer)
+  }, [typed])
+  const query = { limit: MOST, ...(search !== '' && { search }) }
+  const { data, error, refetch } = useCall('GET /campaigns', { query }, { keep: true })
+  if (error !== null) return <Failed error={error} onRetry={() => void refetch()} />
+  if (data === undefined) return <Loading rows={3} />
+  if (search === '' && data.data.length === 0) {
+    return <p class="small muted">{empty}</p>
+  }
+  return (
+    <Combobox
+      label={label}
+      options={data.data.map(({ id, name }) => ({ value: id, label: name }))}
+      value=""
+      onType={type}
+      onChoose={onChoose}
+      isOpenAtOnce
+    />
+  )
+}

@@ -1,0 +1,89 @@
+/** A field to choose one of many: what is typed narrows the choices, arrows move, Enter chooses. */
+import * as combobox from '@zag-js/combobox'
+import { normalizeProps, useMachine } from '@zag-js/preact'
+import type { InputHTMLAttributes } from 'preact'
+import { useId, useState } from 'preact/hooks'
+import { combobox as comboboxTexts } from '../text/en/combobox.ts'
+import { addTexts, t } from '../text/text.ts'
+import { Icon } from './icon.tsx'
+
+addTexts(comboboxTexts)
+
+/** More choices are of no use to a person: the next letter narrows them. */
+const MOST = 100
+
+type Option = { value: string; label: string }
+
+type ComboboxProps = {
+  label: string
+  options: readonly Option[]
+  /** The value that is chosen; none if empty. */
+  value: string
+  onChoose(value: string): void
+  /** The options are those of what is typed already. Without it, they are narrowed here. */
+  onType?(text: string): void
+  /** The field takes the focus and shows its choices when it appears. */
+  isOpenAtOnce?: boolean
+}
+
+export default function Combobox(props: ComboboxProps) {
+  const { label, options, value, onChoose, onType, isOpenAtOnce = false } = props
+  const [typed, setTyped] = useState('')
+  const needle = typed.trim().toLocaleLowerCase()
+  const isHit = (option: Option) => option.label.toLocaleLowerCase().includes(needle)
+  const shown = (onType === undefined ? options.filter(isHit) : options).slice(0, MOST)
+  // What is chosen is known by its name, also while the choices do not have it.
+  const chosen = options.find((option) => option.value === value)
+  const known = chosen === undefined || shown.includes(chosen) ? shown : [...shown, chosen]
+  const service = useMachine(combobox.machine as combobox.Machine<Option>, {
+    id: useId(),
+    collection: combobox.collection({ items: known }),
+    value: chosen === undefined ? [] : [value],
+    defaultOpen: isOpenAtOnce,
+    autoFocus: isOpenAtOnce,
+    openOnClick: true,
+    inputBehavior: 'autohighlight',
+    onInputValueChange: ({ inputValue, reason }) => {
+      // Only keys narrow: the name of what is chosen stands in the field too.
+      const text = reason === 'input-change' ? inputValue : ''
+      setTyped(text)
+      onType?.(text)
+    },
+    onOpenChange: ({ open }) => {
+      if (!open) setTyped('')
+    },
+    onValueChange: ({ value: [wanted] }) => {
+      if (wanted !== undefined && wanted !== value) onChoose(wanted)
+    },
+  })
+  const api = combobox.connect(service, normalizeProps)
+  return (
+    <div {...api.getRootProps()} class="field combobox">
+      {/* biome-ignore lint/a11y/noLabelWithoutControl: its properties name the field. */}
+      <label {...api.getLabelProps()} class="label">
+        {label}
+      </label>
+      <div {...api.getControlProps()} class="control">
+        <input {...(api.getInputProps() as InputHTMLAttributes)} class="input" spellcheck={false} />
+        <button {...api.getTriggerProps()} class="btn quiet icon" aria-label={t('combobox.open')}>
+          <Icon name="down" />
+        </button>
+      </div>
+      {/* In a popover there is nothing to lie over: the choices stand below the field. */}
+      <div {...(isOpenAtOnce ? {} : api.getPositionerProps())}>
+        <ul {...api.getContentProps()} class="options-list">
+          {shown.map((option) => (
+            <li key={option.value} {...api.getItemProps({ item: option })}>
+              {option.label}
+            </li>
+          ))}
+        </ul>
+        {api.open && shown.length === 0 && (
+          <p class="small muted" role="status">
+            {t('combobox.none')}
+          </p>
+        )}
+      </div>
+    </div>
+  )
+}

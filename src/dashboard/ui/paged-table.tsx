@@ -1,0 +1,80 @@
+/** A list in pages, for those who want no endless scrolling: a part of the rows that are loaded, and more on demand. */
+import { useEffect, useState } from 'preact/hooks'
+import { view as viewTexts } from '../text/en/view.ts'
+import { addTexts, t } from '../text/text.ts'
+import { keptPlace, Table, type TableProps } from './table.tsx'
+import type { LoadedList } from './use-list.ts'
+
+addTexts(viewTexts)
+
+const PAGE_ROWS = 100
+
+type ListPage<Item> = {
+  rows: readonly Item[]
+  /** The place of its first row among all. */
+  first: number
+  /** Undefined at the first page. */
+  previous: (() => void) | undefined
+  /** Undefined at the last page, and at the last that may be loaded. */
+  next: (() => void) | undefined
+}
+
+type PagedProps<Item> = {
+  list: LoadedList<Item>
+  table: Omit<TableProps<Item>, 'rows' | 'first' | 'onEnd'>
+}
+
+export default function PagedTable<Item extends { id: string }>({ list, table }: PagedProps<Item>) {
+  const page = useListPage(list)
+  return (
+    <>
+      <Table {...table} rows={page.rows} first={page.first} />
+      <Pager page={page} total={table.total} />
+    </>
+  )
+}
+
+function useListPage<Item extends { id: string }>(list: LoadedList<Item>): ListPage<Item> {
+  const { rows, hasMore, isFull, loadMore, isReady } = list
+  const [shown, setShown] = useState(() => keptPlace()?.first ?? 0)
+  const [wanted, setWanted] = useState(shown)
+  const isWhole = rows.length >= wanted + PAGE_ROWS || (isReady && (!hasMore || isFull))
+  useEffect(() => {
+    // A page of the server may have fewer rows.
+    if (!isWhole) return loadMore?.()
+    const last = Math.floor(Math.max(0, rows.length - 1) / PAGE_ROWS) * PAGE_ROWS
+    setShown(Math.min(wanted, last))
+    setWanted(Math.min(wanted, last))
+  }, [isWhole, wanted, loadMore, rows.length])
+  const page = rows.slice(shown, shown + PAGE_ROWS)
+  const hasNext = rows.length > shown + PAGE_ROWS || (hasMore && !isFull)
+  return {
+    rows: page,
+    first: shown,
+    previous: shown === 0 ? undefined : () => setWanted(shown - PAGE_ROWS),
+    next: hasNext ? () => setWanted(shown + PAGE_ROWS) : undefined,
+  }
+}
+
+function Pager<Row>({ page, total }: { page: ListPage<Row>; total: number | undefined }) {
+  const { rows, first, previous, next } = page
+  const range = { from: first + 1, to: first + rows.length }
+  const steps = [
+    { label: t('view.previous'), go: previous },
+    { label: t('view.following'), go: next },
+  ]
+  return (
+    <nav class="bar pager" aria-label={t('view.allPages')}>
+      {steps.map(({ label, go }) => (
+        <button key={label} class="btn" type="button" aria-disabled={go === undefined} onClick={go}>
+          {label}
+        </button>
+      ))}
+      <span class="small muted" aria-live="polite">
+        {total === undefined
+          ? t('view.range', range)
+          : t('view.rangeOf', { ...range, count: total })}
+      </span>
+    </nav>
+  )
+}
