@@ -1,6 +1,7 @@
 /**
  * `Prefer: handling=strict` at every route: a name that the operation does not know is refused, wherever it
- * stands, and so is one that stands twice in the query, and nothing is done; a request without such a name takes effect as any other.
+ * stands, and so is one that stands twice in the query, and nothing is done; a request without such a name takes
+ * effect as any other.
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
@@ -75,7 +76,7 @@ function takesNames({ method, path }: Route): boolean {
 }
 
 function parametersOf({ query }: Route): string[] {
-  return query === undefined ? [] : [...(nameTreeOf(query).fields ?? new Map()).keys()]
+  return query === undefined ? [] : [...(nameTreeOf(query).fields?.keys() ?? [])]
 }
 
 /** The paths of the objects below the body that have fields of their own, with 0 for a member. */

@@ -77,12 +77,13 @@ describe('S39: a request in clear text', () => {
   })
 
   it('is of nobody known when a trusted proxy does not name the client', () => {
-    for (const headers of [
+    const unnamed: Record<string, string>[] = [
       {},
       { 'x-forwarded-for': '' },
       { 'x-forwarded-for': 'unknown' },
       { 'x-forwarded-for': 'unknown, 127.0.0.1' },
-    ]) {
+    ]
+    for (const headers of unnamed) {
       assert.equal(isRefused({ headers, proxies }), true, JSON.stringify(headers))
     }
     assert.equal(isRefused({ headers: { 'x-forwarded-proto': 'http' }, proxies }), true)

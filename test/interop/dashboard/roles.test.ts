@@ -151,13 +151,13 @@ describe('roles', { skip: dashboard.skip }, () => {
     const person = await dashboard.makePerson(null)
     const project = await makeProject(person)
     const renew = () => post(person, `/users/@me/projects/${project}/regenerate-keys`)
-    const { secret: old } = await (await renew()).json()
+    const { secret: old } = (await (await renew()).json()) as { secret: string }
     const statusWith = async (secret: string) => {
       const headers = { authorization: `Bearer ${secret}` }
       return (await fetch(new URL('/emails', dashboard.program().url()), { headers })).status
     }
     assert.equal(await statusWith(old), 200)
-    const { secret } = await (await renew()).json()
+    const { secret } = (await (await renew()).json()) as { secret: string }
     assert.deepEqual([await statusWith(old), await statusWith(secret)], [401, 200])
   })
 })
@@ -180,5 +180,5 @@ function post({ cookie }: Person, route: string, body: object = {}): Promise<Res
 async function makeProject(person: Person): Promise<string> {
   const response = await post(person, '/users/@me/projects', { name: 'Second' })
   assert.equal(response.status, 201)
-  return (await response.json()).id
+  return ((await response.json()) as { id: string }).id
 }

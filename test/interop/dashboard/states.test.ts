@@ -148,7 +148,7 @@ async function recordOf({ cookie }: Person, id: string): Promise<string> {
   const { url, project } = dashboard.program()
   const headers = { cookie, 'x-project-id': project.id }
   const response = await fetch(new URL(`/emails/${id}`, url()), { headers })
-  const { status, state, reasonCode } = await response.json()
+  const { status, state, reasonCode } = (await response.json()) as Record<string, string>
   return [status, state, reasonCode].join(' ')
 }
 

@@ -266,7 +266,7 @@ test('a count of more than half a second ends without counts', async (t) => {
       clock.now += ms
       return scan.all(query)
     }
-    const store = { ...core.store, scan: { ...scan, all } }
+    const store = { ...core.store, scan: withAll(scan, all) }
     const limits = { most: 9, stretch: 1 }
     const { total, tooMany } = await countEmailsByStatus({ ...core, store }, { projectId }, limits)
     return [total, tooMany]
@@ -282,13 +282,13 @@ test('a project counts by status four times at once, as it counts lists', async 
   const gate = Promise.withResolvers<void>()
   const full = Promise.withResolvers<void>()
   let running = 0
-  const all: typeof scan.all = async (query) => {
+  const all = async (query: Parameters<typeof scan.all>[0]) => {
     running += 1
     if (running === 4) full.resolve()
     await gate.promise
     return scan.all(query)
   }
-  const deps = { ...core, store: { ...core.store, scan: { ...scan, all } } }
+  const deps = { ...core, store: { ...core.store, scan: withAll(scan, all) } }
   const owner = { key: project.id, isJob: false }
   const counts = Array.from({ length: 6 }, () =>
     runFor(owner, () => countEmailsByStatus(deps, { projectId: project.id })),
@@ -595,3 +595,8 @@ test('the emails of a page are read by their ids, not among all of the project',
   )
   assert.match(String(rows[0]?.detail), /^SEARCH emails USING INDEX \w+ \(id=\?\)/)
 })
+
+/** The reader with another way of reading rows. */
+function withAll<Reader extends object>(reader: Reader, all: (query: string) => unknown): Reader {
+  return Object.assign(Object.create(reader), { all })
+}
