@@ -76,7 +76,7 @@ function takesNames({ method, path }: Route): boolean {
 }
 
 function parametersOf({ query }: Route): string[] {
-  return query === undefined ? [] : [...(nameTreeOf(query).fields?.keys() ?? [])]
+  return query === undefined ? [] : [...(nameTreeOf(query)?.fields?.keys() ?? [])]
 }
 
 /** The paths of the objects below the body that have fields of their own, with 0 for a member. */
