@@ -14,8 +14,9 @@ import { type AskedSource, withSource } from './email-source.ts'
 import { isNamed } from './list-emails.ts'
 import { findNamedEmails } from './named-emails.ts'
 import { countBranch, countStatuses, findStretchEnd, type PathPosition } from './path-rows.ts'
+import type { WaitingDeps } from './waiting-emails.ts'
 
-type Deps = Pick<Base, 'store' | 'config' | 'listTotals' | 'now'>
+type Deps = Pick<Base, 'config' | 'listTotals' | 'now'> & WaitingDeps
 
 type StatusCount = { status: EmailStatus; count: number }
 

@@ -1,5 +1,6 @@
 /** Chooses the index along which a list of emails is read, by the rules in `list-emails.ts`. */
 import { comparable } from '../../../base/nfc.ts'
+import { WAITING_STATES } from '../../../records/words.ts'
 import { indexedBy, listOf, type NamedIndex, rowNumber, unindexed } from '../../../store/dialect.ts'
 import { and, type SQL, sql } from '../../../store/drizzle.ts'
 import type { EmailStatus, QueueState, SourceType } from '../../../store/schema/words.ts'
@@ -8,7 +9,7 @@ import { parameter, statement } from '../../../store/statement.ts'
 import type { Base } from '../../ground/base.ts'
 import { isRelaying } from '../receivers/email-receivers.ts'
 import { isOfReceiver } from './receiver-term.sqlite.ts'
-import { areWaiting, findWaiting } from './waiting-emails.ts'
+import { areWaiting, areWaitingStatuses, findWaiting, type WaitingDeps } from './waiting-emails.ts'
 
 export type EmailFilter = {
   projectId: string
@@ -76,7 +77,7 @@ export const LAST_CHARACTER = '\u{10ffff}'
  * branches. `begun`: undefined for the first page of a list.
  */
 export async function chooseEmailPath(
-  deps: Pick<Base, 'store' | 'config'>,
+  deps: Pick<Base, 'config'> & WaitingDeps,
   given: EmailFilter,
   begun?: BegunSearch,
 ): Promise<EmailPath> {
@@ -111,12 +112,15 @@ type PathFilter = EmailFilter & { isRelay: boolean; waiting: readonly number[] |
  * along the same index on each page.
  */
 async function findWaitingOf(
-  deps: Pick<Base, 'store'>,
-  { projectId, states = [], contactId, campaignId, templateId, executionId }: EmailFilter,
+  deps: WaitingDeps,
+  { projectId, states = [], statuses = [], ...filter }: EmailFilter,
 ): Promise<number[] | undefined> {
+  const { contactId, campaignId, templateId, executionId } = filter
   const hasIndex = [contactId, campaignId, templateId, executionId].some((id) => id !== undefined)
-  if (hasIndex || !areWaiting(states)) return undefined
-  return findWaiting(deps, { projectId, states })
+  if (hasIndex) return undefined
+  if (areWaiting(states)) return findWaiting(deps, { projectId, states })
+  const isWaiting = states.length === 0 && areWaitingStatuses(statuses)
+  return isWaiting ? findWaiting(deps, { projectId, states: WAITING_STATES }) : undefined
 }
 
 /** The recipient that a search asks for. Emails of `contactIds` are left out. */

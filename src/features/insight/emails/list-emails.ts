@@ -9,7 +9,8 @@
  *   campaignId   the emails of the campaign, newest contacts first
  *   templateId   the emails made from the template
  *   executionId  the emails of the execution
- *   states       waiting mail only: the emails that the indexes of the queue have, unless they are many
+ *   states       waiting mail only: the emails that the indexes of the queue have, unless they are many;
+ *                statuses of waiting mail too
  *   statuses     bad ends only: the partial index of bad ends; states too
  *   (none)       all emails of the project
  *
@@ -52,6 +53,7 @@ import {
   STRETCH,
   selectPathStretch,
 } from './path-rows.ts'
+import type { WaitingDeps } from './waiting-emails.ts'
 
 export type EmailQuery = EmailFilter & {
   limit: number
@@ -61,7 +63,7 @@ export type EmailQuery = EmailFilter & {
   isCounted?: boolean
 }
 
-type Deps = Pick<Base, 'store' | 'config' | 'keyring' | 'listTotals' | 'now'> & LiveDeps
+type Deps = Pick<Base, 'config' | 'keyring' | 'listTotals' | 'now'> & WaitingDeps & LiveDeps
 type FoundRow = PathPosition & { id: string }
 type FoundEmail = FoundRow & { path: EmailPath }
 

@@ -1,12 +1,17 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
+import { TRANSACTIONAL_CLASS } from '../../../../src/base/queue-class.ts'
 import { countEmailsByStatus } from '../../../../src/features/insight/emails/count-by-status.ts'
 import { chooseEmailPath } from '../../../../src/features/insight/emails/email-path.ts'
 import type { AskedSource } from '../../../../src/features/insight/emails/email-source.ts'
 import { type EmailQuery, isNamed } from '../../../../src/features/insight/emails/list-emails.ts'
 import { selectPathStretch } from '../../../../src/features/insight/emails/path-rows.ts'
-import { listWaiting } from '../../../../src/features/insight/emails/waiting-emails.ts'
+import {
+  findWaiting,
+  listWaiting,
+  listWaitingInLanes,
+} from '../../../../src/features/insight/emails/waiting-emails.ts'
 import { sealCursor } from '../../../../src/records/cursor.ts'
 import { EMAIL_STATUSES, WAITING_STATES } from '../../../../src/records/words.ts'
 import { compileSql } from '../../../../src/store/database.ts'
@@ -14,6 +19,7 @@ import { eq, sql } from '../../../../src/store/drizzle.ts'
 import { newId } from '../../../../src/store/ids.ts'
 import { contacts } from '../../../../src/store/schema/contacts.ts'
 import { attempts, type Email, emails } from '../../../../src/store/schema/messages.ts'
+import type { EmailStatus } from '../../../../src/store/schema/words.ts'
 import { runFor } from '../../../../src/turns/owner.ts'
 import { addProject, address, type TestCore } from '../../../core.ts'
 import { listEmails, showEmail } from '../../../lists.ts'
@@ -528,7 +534,7 @@ test('no filter reads the table, or sorts more than the emails of few contacts',
   const { id: projectId } = project
   const queries: [string, Partial<EmailQuery>, boolean][] = [
     ['emails_newest', {}, false],
-    ['emails_newest', { statuses: ['PENDING'] }, false],
+    ['emails_newest', { statuses: ['PENDING', 'SENT'] }, false],
     ['emails_newest', { source: 'CAMPAIGN', domain: 'dest.test', startAt: 1, endAt: 2 }, false],
     ['emails_ends', { statuses: ['FAILED', 'BOUNCED'] }, false],
     ['emails_campaign', { campaignId: newId(), statuses: ['FAILED'] }, false],
@@ -573,6 +579,11 @@ test('waiting mail is found by the indexes of the queue, and read by its numbers
     'SEARCH emails USING INDEX emails_leased (lease_until>?)',
     'SEARCH emails USING INDEX emails_parked (project_id=? AND shelf=?)',
   ])
+  const [ready] = await planOf(listWaitingInLanes.compiled().text)
+  assert.match(
+    String(ready),
+    /^SEARCH emails USING COVERING INDEX emails_ready \(queue_class=\? AND recipient_domain=\? AND project_id=\?/,
+  )
   const query = { projectId: project.id, states: ['queued'], receiver: 'Other' } as const
   const path = await chooseEmailPath(core, query)
   const [branch] = path.branches
@@ -585,6 +596,38 @@ test('waiting mail is found by the indexes of the queue, and read by its numbers
     'SEARCH attempts USING INDEX attempts_email (email_id=?)',
     'SEARCH attempts USING INDEX attempts_email (email_id=?)',
   ])
+})
+
+test('waiting mail is found among much mail of others by the lanes of its project', async (t) => {
+  const { core, project, add } = await open(t)
+  const { id: projectId } = project
+  await add({ to: 'ada@dest.test' }, { to: 'bob@other.test' })
+  const { scan } = core.store
+  const list: typeof scan.list = (statement, ...values) =>
+    Object.is(statement, listWaiting)
+      ? Promise.resolve([{ number: -1 }] as never)
+      : scan.list(statement, ...values)
+  const store = { ...core.store, scan: Object.assign(Object.create(scan), { list }) }
+  const lane = (domain: string) => ({ queueClass: TRANSACTIONAL_CLASS, domain, projectId })
+  const found = async (...domains: string[]) => {
+    const lanes = { ofProject: () => domains.map(lane) }
+    return (await findWaiting({ store, lanes }, { projectId, states: ['queued'] }))?.length
+  }
+  assert.deepEqual([await found('dest.test'), await found('dest.test', 'other.test')], [1, 2])
+  assert.equal(await found(...Array.from({ length: 1_001 }, (_, at) => `d${at}.test`)), undefined)
+})
+
+test('mail of the statuses that wait is found as mail of the states is', async (t) => {
+  const { core, project, ids, add } = await open(t)
+  const [ada] = await add({ to: 'ada@dest.test' })
+  assert.deepEqual(await ids({ statuses: ['PENDING'] }), [ada])
+  assert.deepEqual(await ids({ statuses: ['SENDING', 'PENDING'] }), [ada])
+  const textFor = async (...statuses: EmailStatus[]) => {
+    const { branches } = await chooseEmailPath(core, { projectId: project.id, statuses })
+    return branches.map((branch) => compileSql(branch).sql).join()
+  }
+  assert.doesNotMatch(await textFor('PENDING', 'SENDING'), /emails_newest/)
+  assert.match(await textFor('PENDING', 'DELIVERED'), /emails_newest/)
 })
 
 test('the emails of a page are read by their ids, not among all of the project', async (t) => {

@@ -27,8 +27,11 @@ type LaneCount = {
   oldestDueAt: number
 }
 
+/** The lanes of the parameter `lanes`, which `toJson` makes. */
+export const eachLane = sql`${eachOf(parameter('lanes'))} as lane`
+
 /** Whether an email waits in the lane of `lane.value`, which is a class and a domain. */
-const isInLane = sql`emails.due_at is not null
+export const inLanes = sql`emails.due_at is not null
   and emails.queue_class = ${jsonItem(sql`lane.value`, 0)}
   and emails.recipient_domain = ${jsonItem(sql`lane.value`, 1)}
   and emails.project_id = ${parameter('projectId')}`
@@ -37,8 +40,8 @@ export const countLanes = statement<LaneCount>(
   () => sql`select queue_class as "queueClass", domain, count(*) as waiting,
       count(*) filter (where state = 'deferred') as deferred, min(due_at) as "oldestDueAt"
     from (select emails.queue_class, emails.recipient_domain as domain, emails.state, emails.due_at
-      from ${eachOf(parameter('lanes'))} as lane
-      ${orderedJoin()} emails ${indexedBy('emails_ready')} on ${isInLane}
+      from ${eachLane}
+      ${orderedJoin()} emails ${indexedBy('emails_ready')} on ${inLanes}
       limit ${sql.raw(String(MAX_COUNTED_WAITING))})
     group by queue_class, domain`,
 )
@@ -54,10 +57,10 @@ export const countHeld = statement<{ domain: string; held: number }>(
 /** Those that are due last come first: they were tried last. */
 export const listDeferred = statement<{ id: string; domain: string }>(
   () => sql`select found.id, found.recipient_domain as domain
-    from ${eachOf(parameter('lanes'))} as lane
+    from ${eachLane}
     ${orderedJoin()} emails as found on ${rowNumber('found')} in (
       select ${rowNumber('emails')} from emails ${indexedBy('emails_ready')}
-      where ${isInLane} and emails.state = 'deferred'
+      where ${inLanes} and emails.state = 'deferred'
       order by emails.due_at desc limit ${sql.raw(String(DEFERRED_EACH))})`,
 )
 
@@ -93,6 +96,6 @@ export function listDeferredOf(
   return store.scan.list(listDeferred, { projectId, lanes: toJson(lanes) })
 }
 
-function toJson(lanes: readonly Lane[]): string {
+export function toJson(lanes: readonly Lane[]): string {
   return JSON.stringify(lanes.map(({ queueClass, domain }) => [queueClass, domain]))
 }
