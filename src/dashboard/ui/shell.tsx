@@ -21,7 +21,6 @@ import { useKeys } from './keys.ts'
 import { lazy } from './lazy.tsx'
 import { hostName, link, outer } from './link.ts'
 import { isCurrent, NAV_ITEMS, NAVIGATION, type NavItem } from './nav.ts'
-import { Resetting } from './resetting.tsx'
 import { SignOut } from './sign-out.tsx'
 import { Suspense } from './suspense.tsx'
 import { Toasts } from './toast.tsx'
@@ -29,6 +28,7 @@ import { Tray } from './tray.tsx'
 
 const Palette = lazy(() => import('./palette.tsx'))
 const KeyList = lazy(() => import('./key-list.tsx'))
+const Resetting = lazy(() => import('./resetting.tsx'))
 const SignInDialog = lazy(() => import('../screens/login/sign-in-dialog.tsx'))
 
 /** The screens of the bar at the thumb, besides *More*. */
@@ -86,7 +86,9 @@ export function Shell({ children }: { children: ComponentChildren }) {
         <main class="sheet" id="main">
           <Banners />
           {project.value !== undefined && resetting.value === project.value.id ? (
-            <Resetting id={project.value.id} />
+            <Suspense>
+              <Resetting id={project.value.id} />
+            </Suspense>
           ) : (
             children
           )}
