@@ -8,6 +8,7 @@ import {
   config,
   isSignedOut,
   lastProject,
+  lostProject,
   project,
   projects,
   resetting,
@@ -216,6 +217,9 @@ function Banners() {
   return (
     <div aria-live="polite">
       <ServerBanners />
+      {lostProject.value !== undefined && (
+        <p class="note bad banner">{codeText('failed', 'PROJECT_ACCESS_DENIED')}</p>
+      )}
       {disabled === true && (
         <p class="note bad banner">
           {t('shell.disabled', { reason: disabledText(disabledReason ?? '') })}
