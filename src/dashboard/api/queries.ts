@@ -9,7 +9,7 @@ import {
   QueryObserver,
   type QueryObserverResult,
 } from '@tanstack/query-core'
-import { useEffect, useMemo, useState } from 'preact/hooks'
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { useRoute } from 'preact-iso/router'
 import { projectOf } from '../logic/base.ts'
 import { type Pace, pollDelay } from '../logic/poll.ts'
@@ -107,7 +107,14 @@ export function useLoaded<Data>(
   }
   const observer = useMemo(() => new QueryObserver(queryClient, options as never), [])
   useObserver(observer, options, poll)
-  return resultOf(observer, options) as QueryObserverResult<Data, Error>
+  const result = resultOf(observer, options) as QueryObserverResult<Data, Error>
+  // A call without data forgets its failure when it is repeated. It stays shown: to hear it at each poll helps nobody.
+  const of = JSON.stringify(queryKey)
+  const last = useRef({ of, error: result.error })
+  const isAgain = result.isFetching && result.data === undefined && last.current.of === of
+  const error = isAgain ? (result.error ?? last.current.error) : result.error
+  last.current = { of, error }
+  return { ...result, error } as QueryObserverResult<Data, Error>
 }
 
 /** `readAt`: epoch milliseconds. */

@@ -24,6 +24,8 @@ const SIGNED_IN = 'pillarbox.signed-in'
 export const config = signal<Config | undefined>(undefined)
 export const user = signal<User | undefined>(undefined)
 export const projects = signal<readonly Project[]>([])
+/** The project of the screen, once the user is no member any more: the screen stays until it is left. */
+export const lostProject = signal<Project | undefined>(undefined)
 /** The failure that keeps the dashboard from starting. */
 export const startFailure = signal<ApiFailure | undefined>(undefined)
 /** The session opens nothing but the account, until the user has opened the link in a mail. */
@@ -39,7 +41,7 @@ export const path = signal(location.pathname)
 
 export const project = computed(() => {
   const id = projectOf(path.value.slice(base.length))
-  return projects.value.find((one) => one.id === id)
+  return projectWith(id)
 })
 
 /** Nobody may sign in yet: the first user is made by the link that the server shows at its start. */
@@ -101,7 +103,7 @@ async function loadUser(): Promise<void> {
   try {
     const [self, own] = await Promise.all([call('GET /users/@me'), loadProjects()])
     isUnverified.value = own === undefined
-    projects.value = own ?? []
+    takeProjects(own ?? [])
     user.value = self
     localStorage.setItem(SIGNED_IN, self.id)
   } catch (error) {
@@ -183,9 +185,21 @@ export async function signOut(): Promise<void> {
 }
 
 export async function reloadProjects(): Promise<void> {
-  projects.value = await call('GET /users/@me/projects')
+  takeProjects(await call('GET /users/@me/projects'))
   loadedAt = Date.now()
 }
+
+/** What was typed in a project stays when the user is removed from it. */
+function takeProjects(own: readonly Project[]): void {
+  const shown = project.peek()
+  lostProject.value = own.some(({ id }) => id === shown?.id) ? undefined : shown
+  projects.value = own
+}
+
+/** Another screen is no longer one of a project that was lost. */
+path.subscribe(() => {
+  lostProject.value = undefined
+})
 
 /** Names, roles and states of projects are as old as this at most when somebody comes back, or is refused. */
 const PROJECTS_MS = 60_000
@@ -222,7 +236,8 @@ export function rememberProject(id: string): void {
 
 /** The project with this id, as it is now; undefined if it is none of the user's. */
 export function projectWith(id: string | undefined): Project | undefined {
-  return projects.value.find((one) => one.id === id)
+  const lost = lostProject.value
+  return projects.value.find((one) => one.id === id) ?? (lost?.id === id ? lost : undefined)
 }
 
 /** Whether the user's role in the project is at least this one. The server decides; this only explains. */

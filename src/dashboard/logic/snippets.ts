@@ -1,12 +1,9 @@
 /** Programs that send a first mail, with the address of this server and a sender that it accepts. */
+import { type FirstMail, jsonText, KEY_VARIABLE, shellWord, writeCurl } from './curl.ts'
 
 export const SNIPPETS = ['curl', 'node', 'python', 'php', 'smtp'] as const
 export type SnippetKind = (typeof SNIPPETS)[number]
 
-/** The variable that holds the secret key, so that no key stands in a program. */
-export const KEY_VARIABLE = 'PILLARBOX_KEY'
-
-export type FirstMail = { from: string; to: string; subject: string; body: string }
 /** `url`: the address of the API, without a slash at its end. `submission`: undefined where SMTP is off. */
 export type SendingPlace = {
   url: string
@@ -25,41 +22,37 @@ export function writeSnippet(
 const WRITERS: Readonly<
   Record<SnippetKind, (place: SendingPlace, mail: FirstMail) => string | undefined>
 > = {
-  curl: ({ url }, { from, to, subject, body }) => `curl ${shell(`${url}/v1/send`)} \\
-  -H "Authorization: Bearer $${KEY_VARIABLE}" \\
-  -H "Content-Type: application/json" \\
-  -d ${shell(`{"to": ${quote(to)}, "from": ${quote(from)},
-       "subject": ${quote(subject)}, "body": ${quote(body)}}`)}`,
+  curl: ({ url }, mail) => writeCurl(url, mail),
   node: (
     { url },
     { from, to, subject, body },
-  ) => `const response = await fetch(${quote(`${url}/v1/send`)}, {
+  ) => `const response = await fetch(${jsonText(`${url}/v1/send`)}, {
   method: 'POST',
   headers: {
     Authorization: \`Bearer \${process.env.${KEY_VARIABLE}}\`,
     'Content-Type': 'application/json',
   },
   body: JSON.stringify({
-    to: ${quote(to)},
-    from: ${quote(from)},
-    subject: ${quote(subject)},
-    body: ${quote(body)},
+    to: ${jsonText(to)},
+    from: ${jsonText(from)},
+    subject: ${jsonText(subject)},
+    body: ${jsonText(body)},
   }),
 })
 console.log(response.status, await response.json())`,
   python: ({ url }, { from, to, subject, body }) => `import json, os, urllib.request
 
 request = urllib.request.Request(
-    ${quote(`${url}/v1/send`)},
+    ${jsonText(`${url}/v1/send`)},
     headers={
         "Authorization": "Bearer " + os.environ["${KEY_VARIABLE}"],
         "Content-Type": "application/json",
     },
     data=json.dumps({
-        "to": ${quote(to)},
-        "from": ${quote(from)},
-        "subject": ${quote(subject)},
-        "body": ${quote(body)},
+        "to": ${jsonText(to)},
+        "from": ${jsonText(from)},
+        "subject": ${jsonText(subject)},
+        "body": ${jsonText(body)},
     }).encode(),
 )
 print(urllib.request.urlopen(request).read().decode())`,
@@ -82,26 +75,15 @@ echo curl_exec($request);`,
   smtp: ({ submission }, { from, to, subject, body }) => {
     if (submission === undefined) return undefined
     const { host, port, isTls } = submission
-    return `printf '%s\\r\\n' ${shell(`From: ${from}`)} ${shell(`To: ${to}`)} ${shell(`Subject: ${subject}`)} \\
-  'Content-Type: text/html' '' ${shell(body)} |
+    return `printf '%s\\r\\n' ${shellWord(`From: ${from}`)} ${shellWord(`To: ${to}`)} ${shellWord(`Subject: ${subject}`)} \\
+  'Content-Type: text/html' '' ${shellWord(body)} |
 curl ${isTls ? 'smtps' : 'smtp'}://${host}:${port} --ssl-reqd \\
   --user "pillarbox:$${KEY_VARIABLE}" \\
-  --mail-from ${shell(from)} --mail-rcpt ${shell(to)} --upload-file -`
+  --mail-from ${shellWord(from)} --mail-rcpt ${shellWord(to)} --upload-file -`
   },
-}
-
-/** A string of JSON, which JavaScript and Python read too. */
-function quote(text: string): string {
-  return JSON.stringify(text)
 }
 
 /** A string of PHP. */
 function single(text: string): string {
   return `'${text.replace(/[\\']/g, (one) => `\\${one}`)}'`
-}
-
-/** One word of a POSIX shell. */
-function shell(text: string): string {
-  if (/^[\w@%+=:,./-]+$/.test(text)) return text
-  return `'${text.replaceAll("'", `'\\''`)}'`
 }

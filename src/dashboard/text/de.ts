@@ -9,20 +9,23 @@ import { door } from './de/door.ts'
 import { emails } from './de/emails.ts'
 import { first } from './de/first.ts'
 import { form } from './de/form.ts'
+import { keys } from './de/keys.ts'
 import { list } from './de/list.ts'
 import { overview } from './de/overview.ts'
 import { palette } from './de/palette.ts'
 import { parts } from './de/parts.ts'
 import { reasons } from './de/reasons.ts'
+import { resetting } from './de/resetting.ts'
 import { setup } from './de/setup.ts'
 import { shell } from './de/shell.ts'
 import { story } from './de/story.ts'
 import { suppress } from './de/suppress.ts'
+import { tray } from './de/tray.ts'
 import { view } from './de/view.ts'
 import type { en } from './en.ts'
 
 export const de: Record<keyof typeof en, string | Forms> = {
   ...{ ...shell, ...palette, ...door, ...form, ...list, ...setup, ...overview, ...first },
   ...{ ...checks, ...chart, ...emails, ...story, ...reasons, ...activity, ...account },
-  ...{ ...suppress, ...view, ...parts, ...combobox },
+  ...{ ...suppress, ...view, ...parts, ...combobox, ...resetting, ...tray, ...keys },
 }

@@ -8,15 +8,18 @@ import { door } from './en/door.ts'
 import { emails } from './en/emails.ts'
 import { first } from './en/first.ts'
 import { form } from './en/form.ts'
+import { keys } from './en/keys.ts'
 import { list } from './en/list.ts'
 import { overview } from './en/overview.ts'
 import { palette } from './en/palette.ts'
 import { parts } from './en/parts.ts'
 import { reasons } from './en/reasons.ts'
+import { resetting } from './en/resetting.ts'
 import { setup } from './en/setup.ts'
 import { shell } from './en/shell.ts'
 import { story } from './en/story.ts'
 import { suppress } from './en/suppress.ts'
+import { tray } from './en/tray.ts'
 import { view } from './en/view.ts'
 
 export const en = {
@@ -39,4 +42,7 @@ export const en = {
   ...view,
   ...parts,
   ...combobox,
+  ...resetting,
+  ...keys,
+  ...tray,
 } as const

@@ -2,7 +2,7 @@
 import * as combobox from '@zag-js/combobox'
 import { normalizeProps, useMachine } from '@zag-js/preact'
 import type { InputHTMLAttributes } from 'preact'
-import { useId, useState } from 'preact/hooks'
+import { useEffect, useId, useState } from 'preact/hooks'
 import { combobox as comboboxTexts } from '../text/en/combobox.ts'
 import { addTexts, t } from '../text/text.ts'
 import { Icon } from './icon.tsx'
@@ -22,12 +22,14 @@ type ComboboxProps = {
   onChoose(value: string): void
   /** The options are those of what is typed already. Without it, they are narrowed here. */
   onType?(text: string): void
+  /** The options of what is typed are on their way, and `options` are those of an earlier text. */
+  isBusy?: boolean
   /** The field takes the focus and shows its choices when it appears. */
   isOpenAtOnce?: boolean
 }
 
 export default function Combobox(props: ComboboxProps) {
-  const { label, options, value, onChoose, onType, isOpenAtOnce = false } = props
+  const { label, options, value, onChoose, onType, isBusy = false, isOpenAtOnce = false } = props
   const [typed, setTyped] = useState('')
   const needle = typed.trim().toLocaleLowerCase()
   const isHit = (option: Option) => option.label.toLocaleLowerCase().includes(needle)
@@ -47,6 +49,7 @@ export default function Combobox(props: ComboboxProps) {
       // Only keys narrow: the name of what is chosen stands in the field too.
       const text = reason === 'input-change' ? inputValue : ''
       setTyped(text)
+      setEntered(false)
       onType?.(text)
     },
     onOpenChange: ({ open }) => {
@@ -57,6 +60,19 @@ export default function Combobox(props: ComboboxProps) {
     },
   })
   const api = combobox.connect(service, normalizeProps)
+  const input = api.getInputProps() as InputHTMLAttributes
+  // The first choice is marked one frame after the letter that brought it, and Enter may come sooner.
+  const isMarked = shown.some((option) => option.value === api.highlightedValue)
+  const isEarly = api.open && needle !== '' && (isBusy || !isMarked)
+  const [isEntered, setEntered] = useState(false)
+  useEffect(() => {
+    if (!isEntered || isBusy) return
+    setEntered(false)
+    const [first] = shown
+    if (!api.open || first === undefined) return
+    api.selectValue(first.value)
+    api.setOpen(false)
+  }, [isEntered, isBusy])
   return (
     <div {...api.getRootProps()} class="field combobox">
       {/* biome-ignore lint/a11y/noLabelWithoutControl: its properties name the field. */}
@@ -64,21 +80,34 @@ export default function Combobox(props: ComboboxProps) {
         {label}
       </label>
       <div {...api.getControlProps()} class="control">
-        <input {...(api.getInputProps() as InputHTMLAttributes)} class="input" spellcheck={false} />
+        <input
+          {...input}
+          class="input"
+          spellcheck={false}
+          onKeyDown={(event) => {
+            if (event.key !== 'Enter' || !isEarly) return input.onKeyDown?.(event)
+            event.preventDefault()
+            setEntered(true)
+          }}
+        />
         <button {...api.getTriggerProps()} class="btn quiet icon" aria-label={t('combobox.open')}>
           <Icon name="down" />
         </button>
       </div>
       {/* In a popover there is nothing to lie over: the choices stand below the field. */}
       <div {...(isOpenAtOnce ? {} : api.getPositionerProps())}>
-        <ul {...api.getContentProps()} class="options-list">
+        <ul
+          {...api.getContentProps()}
+          class={`options-list${isBusy ? ' dimmed' : ''}`}
+          aria-busy={isBusy}
+        >
           {shown.map((option) => (
             <li key={option.value} {...api.getItemProps({ item: option })}>
               {option.label}
             </li>
           ))}
         </ul>
-        {api.open && shown.length === 0 && (
+        {api.open && !isBusy && shown.length === 0 && (
           <p class="small muted" role="status">
             {t('combobox.none')}
           </p>

@@ -1,11 +1,11 @@
 /** All keys that act on this page: those of everywhere, and those of the screen. */
 
-import { palette as paletteTexts } from '../text/en/palette.ts'
+import { keys as keyTexts } from '../text/en/keys.ts'
 import { addTexts, t } from '../text/text.ts'
 import { Dialog } from './dialog.tsx'
 import { areSingleKeysOn, type Binding, bindings } from './keys.ts'
 
-addTexts(paletteTexts)
+addTexts(keyTexts)
 
 export default function KeyList({ onClose }: { onClose(): void }) {
   const own = bindings.value.filter(({ isGlobal }) => isGlobal !== true)

@@ -1,6 +1,6 @@
 /** The head of a screen: its one `h1`, which takes the focus after navigation, and the title of the tab. */
 import type { ComponentChildren } from 'preact'
-import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 
 type PageProps = {
   /** The thing or the screen, for the tab. */
@@ -22,7 +22,8 @@ export function markShown(): void {
 
 export function Page({ title, heading = title, trail, text, actions, children }: PageProps) {
   const element = useRef<HTMLHeadingElement>(null)
-  useEffect(() => {
+  // With the heading: who hears the title and who sees the focus are at the same screen.
+  useLayoutEffect(() => {
     document.title = `${title} · Pillarbox`
   }, [title])
   // Before the other effects: a list that finds its row again gives the focus to that.

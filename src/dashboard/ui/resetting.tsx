@@ -2,11 +2,14 @@
 import { useEffect } from 'preact/hooks'
 import { useCall } from '../api/queries.ts'
 import { project, reloadProjects, resetting } from '../api/session.ts'
-import { t } from '../text/text.ts'
+import { resetting as resettingTexts } from '../text/en/resetting.ts'
+import { addTexts, t } from '../text/text.ts'
 import { Page } from './page.tsx'
 import { Failed } from './state.tsx'
 
-export function Resetting({ id }: { id: string }) {
+addTexts(resettingTexts)
+
+export default function Resetting({ id }: { id: string }) {
   const { data, error, refetch } = useCall(
     'GET /users/@me/projects/{id}/reset',
     { params: { id } },
@@ -19,7 +22,7 @@ export function Resetting({ id }: { id: string }) {
     void reloadProjects()
   }, [state])
   return (
-    <Page title={t('shell.resetting')} text={t('shell.resetting.text')}>
+    <Page title={t('resetting.title')} text={t('resetting.text')}>
       <div class="body">
         {error !== null && <Failed error={error} onRetry={refetch} />}
         <progress aria-label={project.value?.name} max={100} value={data?.data.progress} />

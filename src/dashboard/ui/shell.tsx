@@ -8,6 +8,7 @@ import {
   config,
   isSignedOut,
   lastProject,
+  lostProject,
   project,
   projects,
   resetting,
@@ -21,7 +22,6 @@ import { useKeys } from './keys.ts'
 import { lazy } from './lazy.tsx'
 import { hostName, link, outer } from './link.ts'
 import { isCurrent, NAV_ITEMS, NAVIGATION, type NavItem } from './nav.ts'
-import { Resetting } from './resetting.tsx'
 import { SignOut } from './sign-out.tsx'
 import { Suspense } from './suspense.tsx'
 import { Toasts } from './toast.tsx'
@@ -29,6 +29,7 @@ import { Tray } from './tray.tsx'
 
 const Palette = lazy(() => import('./palette.tsx'))
 const KeyList = lazy(() => import('./key-list.tsx'))
+const Resetting = lazy(() => import('./resetting.tsx'))
 const SignInDialog = lazy(() => import('../screens/login/sign-in-dialog.tsx'))
 
 /** The screens of the bar at the thumb, besides *More*. */
@@ -86,7 +87,9 @@ export function Shell({ children }: { children: ComponentChildren }) {
         <main class="sheet" id="main">
           <Banners />
           {project.value !== undefined && resetting.value === project.value.id ? (
-            <Resetting id={project.value.id} />
+            <Suspense>
+              <Resetting id={project.value.id} />
+            </Suspense>
           ) : (
             children
           )}
@@ -214,6 +217,9 @@ function Banners() {
   return (
     <div aria-live="polite">
       <ServerBanners />
+      {lostProject.value !== undefined && (
+        <p class="note bad banner">{codeText('failed', 'PROJECT_ACCESS_DENIED')}</p>
+      )}
       {disabled === true && (
         <p class="note bad banner">
           {t('shell.disabled', { reason: disabledText(disabledReason ?? '') })}

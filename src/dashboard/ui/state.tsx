@@ -62,7 +62,8 @@ export function Failed({ error, onRetry, title = t('failed.title'), asOf = 0 }: 
             <span lang="en">{failure.suggestion}</span>
           )}
         </p>
-        <p class="row">
+        {/* It changes with each failure, and by the second: the alert is read out once. */}
+        <p class="row" aria-live="off">
           {onRetry !== undefined && (
             <Retry wait={failure.retryAfter} since={error} onRetry={onRetry} />
           )}
@@ -83,9 +84,15 @@ type RetryProps = { wait?: number | undefined; since: unknown; onRetry(): void }
 /** Counts down while the server asks to wait. `since`: the failure that asked. */
 function Retry({ wait = 0, since, onRetry }: RetryProps) {
   const left = useCountdown(wait, since)
+  const [tried, setTried] = useState<unknown>()
+  const again = () => {
+    setTried(since)
+    onRetry()
+  }
+  const text = t(tried === since ? 'state.loading' : 'state.again')
   return (
-    <button class="btn" type="button" disabled={left > 0} onClick={onRetry}>
-      {left > 0 ? t('state.againIn', { count: left }) : t('state.again')}
+    <button class="btn" type="button" disabled={left > 0} onClick={again}>
+      {left > 0 ? t('state.againIn', { count: left }) : text}
     </button>
   )
 }

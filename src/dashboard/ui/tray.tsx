@@ -4,13 +4,13 @@ import { type Answer, type ApiFailure, call } from '../api/client.ts'
 import { failureOf, queryClient, useCall } from '../api/queries.ts'
 import { projectWith } from '../api/session.ts'
 import { findEnded, isEnded, jobDelay } from '../logic/jobs.ts'
-import { palette as paletteTexts } from '../text/en/palette.ts'
+import { tray as trayTexts } from '../text/en/tray.ts'
 import { addTexts, t } from '../text/text.ts'
 import { Failed } from './state.tsx'
 import { toast } from './toast.tsx'
 import { whyNot } from './why-not.ts'
 
-addTexts(paletteTexts)
+addTexts(trayTexts)
 
 type ListedJob = Answer<'GET /jobs'>['data'][number]
 

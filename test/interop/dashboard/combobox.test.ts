@@ -1,6 +1,7 @@
 /** The field to choose one of many: the time zone of the account, and the campaign of a list. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import type { Page } from 'playwright-core'
 import { findAccessFaults, findWideElements, settled, useDashboard } from './dashboard.ts'
 
 const dashboard = useDashboard()
@@ -48,9 +49,30 @@ describe('a field to choose one of many', { skip: dashboard.skip }, () => {
       await chip.click()
       const options = page.getByRole('option')
       await page.getByRole('combobox', { name: 'Campaign' }).and(page.locator(':focus')).waitFor()
-      await page.keyboard.type('letter')
-      await page.getByRole('option', { name: 'Bulb sale' }).waitFor({ state: 'detached' })
+      const list = page.getByRole('listbox', { name: 'Campaign' })
+      const none = page.getByText('Nothing has this name.')
+      const names = ['Winter letter', 'Bulb sale', 'Autumn letter']
+      await options.getByText('Bulb sale').waitFor()
+      assert.deepEqual(await options.allTextContents(), names)
+      const { promise: held, resolve: release } = Promise.withResolvers<void>()
+      await page.route(/search=/, async (route) => {
+        await held
+        await route.continue()
+      })
+      const asked = page.waitForRequest(/search=nowhere/)
+      await page.keyboard.type('nowhere')
+      await asked
+      // What was found before stays, dimmed, until the answer is there.
+      assert.equal(await list.getAttribute('aria-busy'), 'true')
+      assert.deepEqual(await options.allTextContents(), names)
+      assert.equal(await none.count(), 0)
+      release()
+      await none.waitFor()
+      const field = page.getByRole('combobox', { name: 'Campaign' })
+      await field.fill('letter')
+      await options.getByText('Autumn letter').waitFor()
       assert.deepEqual(await options.allTextContents(), ['Winter letter', 'Autumn letter'])
+      assert.equal(await none.count(), 0)
       assert.deepEqual(await findAccessFaults(page), [])
       await page.keyboard.press('ArrowDown')
       await page.keyboard.press('Enter')
@@ -58,4 +80,41 @@ describe('a field to choose one of many', { skip: dashboard.skip }, () => {
       await page.getByRole('button', { name: /^Campaign: (Autumn|Winter) letter/ }).waitFor()
     })
   })
+
+  test('chooses what is found, however soon Enter comes after the last letter', async () => {
+    const { program } = dashboard
+    const body = { name: 'Swift', from: 'shop@example.test', subject: 'Swift', body: '<p>x</p>' }
+    const made = await program().call('POST', '/campaigns', { ...body, audienceType: 'ALL' })
+    assert.equal(made.status, 201)
+    const person = await dashboard.makePerson()
+    await dashboard.visit({ person, path: '/app/PROJECT/emails' }, async (page) => {
+      await page.getByRole('button', { name: 'Campaign' }).click()
+      const field = page.getByRole('combobox', { name: 'Campaign' })
+      await field.and(page.locator(':focus')).waitFor()
+      await page.getByRole('option').first().waitFor()
+      await enterAtOnce(page, 'swift')
+      await page.waitForURL(/[?]campaign=/)
+      await page.getByRole('button', { name: /^Campaign: Swift/ }).waitFor()
+      await page.goto(new URL('/app/me', page.url()).href)
+      await settled(page)
+      const zone = page.getByRole('combobox', { name: 'Time zone' })
+      await zone.click()
+      await page.getByRole('listbox', { name: 'Time zone' }).getByRole('option').first().waitFor()
+      await enterAtOnce(page, 'berl')
+      await page.getByText('Saved').waitFor()
+      assert.equal(await zone.inputValue(), 'Europe/Berlin')
+    })
+  })
 })
+
+/** Both events come before the browser draws a frame, so no effect of the first has run. */
+async function enterAtOnce(page: Page, text: string): Promise<void> {
+  await page.evaluate(`(async () => {
+    const field = document.activeElement
+    field.value = ${JSON.stringify(text)}
+    field.dispatchEvent(new InputEvent('input', { bubbles: true }))
+    await new Promise((done) => queueMicrotask(() => queueMicrotask(done)))
+    await Promise.resolve().then(() => {}).then(() => {}).then(() => {})
+    field.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', bubbles: true, cancelable: true }))
+  })()`)
+}

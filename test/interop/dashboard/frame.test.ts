@@ -63,9 +63,16 @@ describe('the frame of the dashboard', { skip: dashboard.skip }, () => {
       await page.getByRole('combobox').fill('activ')
       await page.keyboard.press('Enter')
       await page.waitForURL(/\/activity$/)
+      await page.getByRole('heading', { level: 1, name: 'Activity' }).waitFor()
+      // The title changes with the heading and its focus, in one turn of the page.
+      await page.evaluate(`
+        titles = []
+        addEventListener('focusin', ({ target }) => {
+          if (target.nodeName === 'H1') titles.push([target.textContent, document.title])
+        })`)
       await page.goBack()
-      await page.waitForURL(/\/emails$/)
-      assert.match(await page.title(), /^Emails · /)
+      await page.locator('h1:focus', { hasText: 'Emails' }).waitFor()
+      assert.deepEqual(await page.evaluate('titles'), [['Emails', 'Emails · Pillarbox']])
     })
   })
 

@@ -61,7 +61,7 @@ describe('a screen that is opened by its address', has, () => {
     { name: 'the overview', address: '/app/PROJECT', shows: 'svg rect', most: 6 },
     { name: 'the list of emails', address: '/app/PROJECT/emails', shows: 'tbody a', most: 7 },
     { name: 'the story of an email', address: '/app/PROJECT/emails/EMAIL', shows: 'h1', most: 6 },
-    { name: 'the account', address: '/app/me', shows: 'h1', most: 6 },
+    { name: 'the account', address: '/app/me', shows: 'input[role=combobox]', most: 7 },
   ]
   for (const { name, address, shows, most } of screens) {
     test(`is few files, all of which its page names: ${name}`, async () => {

@@ -75,6 +75,39 @@ describe('when news fail', { skip: dashboard.skip }, () => {
     })
   }
 
+  test('a failure that comes again at each poll is read out once', async () => {
+    made ??= makeEmail()
+    await visitAt(`/emails/${await made}`, async (page) => {
+      await page.locator('main').getByText('Still here').first().waitFor()
+      let asked = 0
+      const isMail = ({ pathname }: URL) => /^\/emails\/[\w-]+$/.test(pathname)
+      await page.route(isMail, (route) => {
+        asked += 1
+        const error = { code: 'INTERNAL_SERVER_ERROR', message: 'no', requestId: `req-${asked}` }
+        return route.fulfill({ status: 500, json: { error } })
+      })
+      await page.reload()
+      await alertOf(page).getByText('req-1').waitFor()
+      await page.evaluate(`
+        heard = []
+        new MutationObserver((records) => {
+          for (const { target, addedNodes } of records) {
+            const element = target.nodeType === 1 ? target : target.parentElement
+            const region = element?.closest('[aria-live], [role=alert]')
+            if (region?.matches('[role=alert]')) heard.push(target.textContent)
+            for (const added of addedNodes) {
+              if (added.matches?.('[role=alert]') || added.querySelector?.('[role=alert]')) heard.push('anew')
+            }
+          }
+        }).observe(document.querySelector('main'), { childList: true, characterData: true, subtree: true })`)
+      for (const id of ['req-2', 'req-3']) {
+        await page.clock.fastForward(PAUSE_MS)
+        await alertOf(page).getByText(id).waitFor()
+      }
+      assert.deepEqual(await page.evaluate('heard'), [])
+    })
+  })
+
   test('a server that asks to wait is not asked meanwhile, and then again', async () => {
     made ??= makeEmail()
     await made

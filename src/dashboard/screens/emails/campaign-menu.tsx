@@ -25,7 +25,8 @@ export default function CampaignMenu({ label, empty, onChoose }: CampaignMenuPro
     return () => clearTimeout(timer)
   }, [typed])
   const query = { limit: MOST, ...(search !== '' && { search }) }
-  const { data, error, refetch } = useCall('GET /campaigns', { query }, { keep: true })
+  const campaigns = useCall('GET /campaigns', { query }, { keep: true })
+  const { data, error, refetch } = campaigns
   if (error !== null) return <Failed error={error} onRetry={() => void refetch()} />
   if (data === undefined) return <Loading rows={3} />
   if (search === '' && data.data.length === 0) {
@@ -37,6 +38,7 @@ export default function CampaignMenu({ label, empty, onChoose }: CampaignMenuPro
       options={data.data.map(({ id, name }) => ({ value: id, label: name }))}
       value=""
       onType={type}
+      isBusy={campaigns.isPlaceholderData || typed.trim() !== search}
       onChoose={onChoose}
       isOpenAtOnce
     />

@@ -5,10 +5,7 @@ import { statusCounts } from '../../logic/email-counts.ts'
 import { EMAIL_FIELDS, type EmailQuery, type ListFilter } from '../../logic/email-filter.ts'
 import { formatNumber } from '../../logic/fill.ts'
 import { writeState } from '../../logic/url-state.ts'
-import { parts as partTexts } from '../../text/en/parts.ts'
-import { addTexts, locale, t } from '../../text/text.ts'
-
-addTexts(partTexts)
+import { locale, t } from '../../text/text.ts'
 
 /** Counts are dearer than rows, and change less. */
 const POLL_MS = 60_000
@@ -22,7 +19,7 @@ type CountsProps = {
   isReady: boolean
 }
 
-export default function Counts({ filter, query, path, isReady }: CountsProps) {
+export function Counts({ filter, query, path, isReady }: CountsProps) {
   const options = { poll: POLL_MS, isEnabled: isReady }
   const counts = useCall('GET /emails/counts', { query }, options)
   return (

@@ -16,10 +16,9 @@ import { place } from '../../ui/time.tsx'
 import { useList } from '../../ui/use-list.ts'
 import { useListView } from '../../ui/use-list-view.ts'
 import { type EmailRow, emailColumns } from './columns.tsx'
+import { Counts } from './counts.tsx'
 import { Filters } from './filters.tsx'
 
-/** They come after the rows. */
-const Counts = lazy(() => import('./counts.tsx'))
 /** Shown once in the life of a project. */
 const NoMail = lazy(() => import('./no-mail.tsx'))
 
@@ -77,9 +76,7 @@ export default function Emails() {
         }
         foot={
           <>
-            <Suspense>
-              <Counts {...{ filter, query, path }} isReady={list.isReady} />
-            </Suspense>
+            <Counts {...{ filter, query, path }} isReady={list.isReady} />
             <span>{t('emails.kept')}</span>
           </>
         }

@@ -1,6 +1,6 @@
 /** A project without mail: how the first one is sent, with the real address of this server. */
 import { config } from '../../api/session.ts'
-import { writeSnippet } from '../../logic/snippets.ts'
+import { writeCurl } from '../../logic/curl.ts'
 import { parts as partTexts } from '../../text/en/parts.ts'
 import { addTexts, t } from '../../text/text.ts'
 import { Copy } from '../../ui/copy.tsx'
@@ -12,7 +12,7 @@ export default function NoMail() {
   const url = (config.value?.urls.api ?? location.origin).replace(/\/$/, '')
   const from = config.value?.environment === 'sandbox' ? 'hello@example.test' : 'you@your-domain'
   const mail = { from, to: 'you@example.net', subject: 'Hello', body: '<p>It works.</p>' }
-  const command = writeSnippet('curl', { url, submission: undefined }, mail) ?? ''
+  const command = writeCurl(url, mail)
   return (
     <Empty title={t('emails.empty')}>
       <p class="muted">{t('emails.empty.text')}</p>

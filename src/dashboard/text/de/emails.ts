@@ -30,4 +30,7 @@ export const emails = {
   'emails.noCampaigns': 'Noch keine Kampagne',
   'emails.kept': 'Ältere Mails behalten ihre Geschichte, wenn ihr Text gelöscht ist.',
   'emails.filtered': 'Keine Mail hat alle diese Eigenschaften.',
+  'emails.count.many': 'Mehr, als sich schnell zählen lässt',
+  'emails.count.failed': 'Das Zählen ist gescheitert.',
+  'emails.count.loading': 'Wird gezählt',
 } as const

@@ -1,4 +1,4 @@
-/** Texts of the palette, the keys and the tray of jobs. */
+/** Texts of the palette. */
 export const palette = {
   'palette.placeholder': 'Eine Seite, eine Aktion, eine Adresse, eine Kennung',
   'palette.page': 'Seite',
@@ -24,17 +24,4 @@ export const palette = {
   'kind.domain': 'Domain',
   'kind.request': 'Anfrage',
   'kind.execution': 'Ausführung',
-  'keys.single': 'Einzelne Tasten sind aus; im Konto lassen sie sich einschalten.',
-  'tray.title': { one: '{count} Auftrag', other: '{count} Aufträge' },
-  'tray.cancel': 'Abbrechen',
-  'tray.by': 'von {email}',
-  'tray.done': '{label} ist beendet',
-  'tray.failed': '{label} ist fehlgeschlagen: {reason}',
-  'tray.progress': '{done} von {total}',
-  'job.waiting': 'wartet',
-  'job.delayed': 'wartet',
-  'job.active': 'läuft',
-  'job.completed': 'fertig',
-  'job.failed': 'fehlgeschlagen',
-  'job.cancelled': 'abgebrochen',
 } as const

@@ -4,9 +4,6 @@ export const parts = {
   'emails.from': 'Von',
   'emails.until': 'Bis',
   'emails.zone': 'Tage in {zone}',
-  'emails.count.many': 'Mehr, als sich schnell zählen lässt',
-  'emails.count.failed': 'Das Zählen ist gescheitert.',
-  'emails.count.loading': 'Wird gezählt',
   'emails.empty': 'Noch keine Mail',
   'emails.empty.text':
     'Hier steht eine Mail, sobald ein Programm, eine Kampagne oder ein Workflow sie gesendet hat.',

@@ -22,9 +22,6 @@ export const shell = {
   'disabled.PHISHING_DETECTED': 'die Mail sah nach Phishing aus',
   'disabled.CARD_VERIFICATION_FAILED': 'die Karte ließ sich nicht prüfen',
   'disabled.MANUAL': 'von Hand',
-  'shell.resetting': 'Dieses Projekt wird zurückgesetzt',
-  'shell.resetting.text':
-    'Kontakte, Mails und Kampagnen werden gelöscht. Danach öffnet sich die Seite wieder.',
   'nav.overview': 'Überblick',
   'nav.trace': 'Verfolgen',
   'nav.emails': 'Mails',
@@ -66,10 +63,7 @@ export const shell = {
   'copy.done': 'Kopiert',
   'dialog.close': 'Schließen',
   'keys.title': 'Tasten dieser Seite',
-  'keys.everywhere': 'Überall',
-  'keys.here': 'Auf dieser Seite',
   'keys.palette': 'Suchen oder springen',
   'keys.help': 'Tasten zeigen',
-  'keys.close': 'Das Oberste schließen',
   'keys.go': 'Gehe zu {page}',
 } as const

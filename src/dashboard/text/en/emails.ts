@@ -30,4 +30,7 @@ export const emails = {
   'emails.noCampaigns': 'No campaign yet',
   'emails.kept': 'Older emails keep their story when their text has been deleted.',
   'emails.filtered': 'No email has all of these properties.',
+  'emails.count.many': 'More than can be counted quickly',
+  'emails.count.failed': 'The count failed.',
+  'emails.count.loading': 'Counting',
 } as const

@@ -1,4 +1,4 @@
-/** Texts of the palette, the keys and the tray of jobs. */
+/** Texts of the palette. */
 export const palette = {
   'palette.placeholder': 'A page, an action, an address, an id',
   'palette.page': 'page',
@@ -24,17 +24,4 @@ export const palette = {
   'kind.domain': 'domain',
   'kind.request': 'request',
   'kind.execution': 'execution',
-  'keys.single': 'Single keys are off; turn them on in your account.',
-  'tray.title': { one: '{count} job', other: '{count} jobs' },
-  'tray.cancel': 'Cancel',
-  'tray.by': 'by {email}',
-  'tray.done': '{label} has ended',
-  'tray.failed': '{label} has failed: {reason}',
-  'tray.progress': '{done} of {total}',
-  'job.waiting': 'waits',
-  'job.delayed': 'waits',
-  'job.active': 'runs',
-  'job.completed': 'done',
-  'job.failed': 'failed',
-  'job.cancelled': 'cancelled',
 } as const

@@ -4,9 +4,6 @@ export const parts = {
   'emails.from': 'From',
   'emails.until': 'Until',
   'emails.zone': 'Days of {zone}',
-  'emails.count.many': 'More than can be counted quickly',
-  'emails.count.failed': 'The count failed.',
-  'emails.count.loading': 'Counting',
   'emails.empty': 'No mail yet',
   'emails.empty.text':
     'An email stands here as soon as a program, a campaign or a workflow has sent it.',

@@ -23,9 +23,6 @@ export const shell = {
   'disabled.PHISHING_DETECTED': 'its mail looked like phishing',
   'disabled.CARD_VERIFICATION_FAILED': 'the card could not be verified',
   'disabled.MANUAL': 'by hand',
-  'shell.resetting': 'This project is being reset',
-  'shell.resetting.text':
-    'Contacts, emails and campaigns are being deleted. The page opens again when that has ended.',
   'nav.overview': 'Overview',
   'nav.trace': 'Trace',
   'nav.emails': 'Emails',
@@ -67,10 +64,7 @@ export const shell = {
   'copy.done': 'Copied',
   'dialog.close': 'Close',
   'keys.title': 'Keys of this page',
-  'keys.everywhere': 'Everywhere',
-  'keys.here': 'On this page',
   'keys.palette': 'Search or jump',
   'keys.help': 'Show the keys',
-  'keys.close': 'Close what is on top',
   'keys.go': 'Go to {page}',
 } as const

@@ -1,0 +1,6 @@
+/** Texts of a project that is being reset. */
+export const resetting = {
+  'resetting.title': 'Dieses Projekt wird zurückgesetzt',
+  'resetting.text':
+    'Kontakte, Mails und Kampagnen werden gelöscht. Danach öffnet sich die Seite wieder.',
+} as const
