@@ -12,6 +12,7 @@ import {
   listWaiting,
   listWaitingInLanes,
 } from '../../../../src/features/insight/emails/waiting-emails.ts'
+import type { QueueLane } from '../../../../src/features/mail/messages/queue/notifier.ts'
 import { sealCursor } from '../../../../src/records/cursor.ts'
 import { EMAIL_STATUSES, WAITING_STATES } from '../../../../src/records/words.ts'
 import { compileSql } from '../../../../src/store/database.ts'
@@ -608,7 +609,9 @@ test('waiting mail is found among much mail of others by the lanes of its projec
       ? Promise.resolve([{ number: -1 }] as never)
       : scan.list(statement, ...values)
   const store = { ...core.store, scan: Object.assign(Object.create(scan), { list }) }
-  const lane = (domain: string) => ({ queueClass: TRANSACTIONAL_CLASS, domain, projectId })
+  const lane = (domain: string): QueueLane => {
+    return { queueClass: TRANSACTIONAL_CLASS, domain, projectId }
+  }
   const found = async (...domains: string[]) => {
     const lanes = { ofProject: () => domains.map(lane) }
     return (await findWaiting({ store, lanes }, { projectId, states: ['queued'] }))?.length
