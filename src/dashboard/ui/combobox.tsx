@@ -2,7 +2,7 @@
 import * as combobox from '@zag-js/combobox'
 import { normalizeProps, useMachine } from '@zag-js/preact'
 import type { InputHTMLAttributes } from 'preact'
-import { useEffect, useId, useState } from 'preact/hooks'
+import { useEffect, useId, useMemo, useRef, useState } from 'preact/hooks'
 import { combobox as comboboxTexts } from '../text/en/combobox.ts'
 import { addTexts, t } from '../text/text.ts'
 import { Icon } from './icon.tsx'
@@ -28,6 +28,24 @@ type ComboboxProps = {
   isOpenAtOnce?: boolean
 }
 
+/** The package writes into the field what it knows, a frame late: a letter that was typed meanwhile would be lost. */
+function machineOf(isTyping: { current: boolean }): combobox.Machine<Option> {
+  const { implementations, ...rest } = combobox.machine as combobox.Machine<Option>
+  const write = implementations?.actions?.syncInputValue
+  return {
+    ...rest,
+    implementations: {
+      ...implementations,
+      actions: {
+        ...implementations?.actions,
+        syncInputValue: (params) => {
+          if (!isTyping.current) write?.(params)
+        },
+      },
+    },
+  }
+}
+
 export default function Combobox(props: ComboboxProps) {
   const { label, options, value, onChoose, onType, isBusy = false, isOpenAtOnce = false } = props
   const [typed, setTyped] = useState('')
@@ -37,7 +55,9 @@ export default function Combobox(props: ComboboxProps) {
   // What is chosen is known by its name, also while the choices do not have it.
   const chosen = options.find((option) => option.value === value)
   const known = chosen === undefined || shown.includes(chosen) ? shown : [...shown, chosen]
-  const service = useMachine(combobox.machine as combobox.Machine<Option>, {
+  const isTyping = useRef(false)
+  const machine = useMemo(() => machineOf(isTyping), [])
+  const service = useMachine(machine, {
     id: useId(),
     collection: combobox.collection({ items: known }),
     value: chosen === undefined ? [] : [value],
@@ -47,7 +67,8 @@ export default function Combobox(props: ComboboxProps) {
     inputBehavior: 'autohighlight',
     onInputValueChange: ({ inputValue, reason }) => {
       // Only keys narrow: the name of what is chosen stands in the field too.
-      const text = reason === 'input-change' ? inputValue : ''
+      isTyping.current = reason === 'input-change'
+      const text = isTyping.current ? inputValue : ''
       setTyped(text)
       setEntered(false)
       onType?.(text)
@@ -84,7 +105,14 @@ export default function Combobox(props: ComboboxProps) {
           {...input}
           class="input"
           spellcheck={false}
+          onClick={(event) => {
+            input.onClick?.(event)
+            if (!api.open) event.currentTarget.select()
+          }}
           onKeyDown={(event) => {
+            // The first letter takes the place of the name of what is chosen.
+            const isLetter = event.key.length === 1 && !event.ctrlKey && !event.metaKey
+            if (isLetter && typed === '') event.currentTarget.select()
             if (event.key !== 'Enter' || !isEarly) return input.onKeyDown?.(event)
             event.preventDefault()
             setEntered(true)

@@ -105,6 +105,25 @@ export function Table<Row>({
     link.focus({ preventScroll: true })
   }
 
+  const go = (row: number) => {
+    const target = Math.max(0, Math.min(rows.length - 1, row))
+    const covered = body.current?.previousElementSibling?.getBoundingClientRect().height ?? 0
+    wanted.current = target
+    // A key that is held down comes again before the row is drawn.
+    latest.current = target
+    setCurrent(target)
+    if (target === 0) window.scrollTo(0, 0)
+    else window.scrollBy(0, scrollTo(target, view(), covered))
+  }
+  const shownFirst = useRef(first)
+  useEffect(() => {
+    if (shownFirst.current === first) return
+    // Another page begins at its first row. The window below must see it there: what leaves it loses the focus.
+    shownFirst.current = first
+    go(0)
+    focusWanted()
+  }, [first])
+
   // To measure lays the page out, so it is done only where the height may have changed.
   const measure = () => {
     const row = body.current?.querySelector('tr[data-row]')
@@ -139,24 +158,6 @@ export function Table<Row>({
   // The row that was asked for may have come into the document just now.
   useEffect(() => focusWanted(), [span, current])
 
-  const go = (row: number) => {
-    const target = Math.max(0, Math.min(rows.length - 1, row))
-    const covered = body.current?.previousElementSibling?.getBoundingClientRect().height ?? 0
-    wanted.current = target
-    // A key that is held down comes again before the row is drawn.
-    latest.current = target
-    setCurrent(target)
-    if (target === 0) window.scrollTo(0, 0)
-    else window.scrollBy(0, scrollTo(target, view(), covered))
-  }
-  const shownFirst = useRef(first)
-  useEffect(() => {
-    if (shownFirst.current === first) return
-    // Another page begins at its first row.
-    shownFirst.current = first
-    go(0)
-    focusWanted()
-  }, [first])
   useKeys(
     [
       { key: 'j', label: t('table.next'), run: () => go(latest.current + 1) },
