@@ -15,7 +15,7 @@ import { overview } from './de/overview.ts'
 import { palette } from './de/palette.ts'
 import { parts } from './de/parts.ts'
 import { reasons } from './de/reasons.ts'
-import { resetting } from './de/resetting.ts'
+import { resettingTexts } from './de/resetting.ts'
 import { setup } from './de/setup.ts'
 import { shell } from './de/shell.ts'
 import { story } from './de/story.ts'
@@ -27,5 +27,5 @@ import type { en } from './en.ts'
 export const de: Record<keyof typeof en, string | Forms> = {
   ...{ ...shell, ...palette, ...door, ...form, ...list, ...setup, ...overview, ...first },
   ...{ ...checks, ...chart, ...emails, ...story, ...reasons, ...activity, ...account },
-  ...{ ...suppress, ...view, ...parts, ...combobox, ...resetting, ...tray, ...keys },
+  ...{ ...suppress, ...view, ...parts, ...combobox, ...resettingTexts, ...tray, ...keys },
 }

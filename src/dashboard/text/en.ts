@@ -14,7 +14,7 @@ import { overview } from './en/overview.ts'
 import { palette } from './en/palette.ts'
 import { parts } from './en/parts.ts'
 import { reasons } from './en/reasons.ts'
-import { resetting } from './en/resetting.ts'
+import { resettingTexts } from './en/resetting.ts'
 import { setup } from './en/setup.ts'
 import { shell } from './en/shell.ts'
 import { story } from './en/story.ts'
@@ -42,7 +42,7 @@ export const en = {
   ...view,
   ...parts,
   ...combobox,
-  ...resetting,
+  ...resettingTexts,
   ...keys,
   ...tray,
 } as const

@@ -2,7 +2,7 @@
 import { useEffect } from 'preact/hooks'
 import { useCall } from '../api/queries.ts'
 import { project, reloadProjects, resetting } from '../api/session.ts'
-import { resetting as resettingTexts } from '../text/en/resetting.ts'
+import { resettingTexts } from '../text/en/resetting.ts'
 import { addTexts, t } from '../text/text.ts'
 import { Page } from './page.tsx'
 import { Failed } from './state.tsx'

@@ -72,7 +72,7 @@ describe('the page of the dashboard', () => {
     const first = namesIn((await ask('/app')).body)
     assert.equal(first.length, 3)
     const screens = {
-      ...{ '/app/': [], '/app/login?error=<b>': ['login'], '/app/me': ['account'] },
+      ...{ '/app/': [], '/app/login?error=<b>': ['login'], '/app/me': ['account', 'combobox'] },
       ...{ '/app/0199a7c0': ['overview', 'chart'], '/app/0199a7c0/emails/1': ['email'] },
       ...{ '/app/0199a7c0/emails': ['emails'], '/app/0199a7c0/emails/': ['emails'] },
       ...{ '/app/0199a7c0/emails/1/2': [], '/app/%2e%2e%2flogin/x/y/z': [] },

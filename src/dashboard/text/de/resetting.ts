@@ -1,5 +1,5 @@
 /** Texts of a project that is being reset. */
-export const resetting = {
+export const resettingTexts = {
   'resetting.title': 'Dieses Projekt wird zurückgesetzt',
   'resetting.text':
     'Kontakte, Mails und Kampagnen werden gelöscht. Danach öffnet sich die Seite wieder.',

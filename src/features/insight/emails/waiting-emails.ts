@@ -12,7 +12,7 @@ import { isParked, onShelves } from '../../../store/shelves.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Base } from '../../ground/base.ts'
 import type { Lanes } from '../../mail/messages/queue/lanes.ts'
-import { eachLane, inLanes, toJson } from '../../mail/messages/queue/mail-of-project.ts'
+import { eachLane, inLanes, lanesToJson } from '../../mail/messages/queue/mail-of-project.ts'
 
 export type WaitingDeps = Pick<Base, 'store'> & { lanes: Pick<Lanes, 'ofProject'> }
 
@@ -91,7 +91,9 @@ export async function findWaiting(
   if (found[0]?.number !== TOO_MANY) return numbersOf(found)
   const own = [...lanes.ofProject(projectId)]
   if (own.length > MAX_FOUND) return undefined
-  return numbersOf(await store.scan.list(listWaitingInLanes, { ...wanted, lanes: toJson(own) }))
+  return numbersOf(
+    await store.scan.list(listWaitingInLanes, { ...wanted, lanes: lanesToJson(own) }),
+  )
 }
 
 function numbersOf(found: readonly { number: number }[]): number[] | undefined {

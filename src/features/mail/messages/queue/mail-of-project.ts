@@ -27,7 +27,7 @@ type LaneCount = {
   oldestDueAt: number
 }
 
-/** The lanes of the parameter `lanes`, which `toJson` makes. */
+/** The lanes of the parameter `lanes`, which `lanesToJson` makes. */
 export const eachLane = sql`${eachOf(parameter('lanes'))} as lane`
 
 /** Whether an email waits in the lane of `lane.value`, which is a class and a domain. */
@@ -76,7 +76,7 @@ export function countLanesOf(
   projectId: string,
   lanes: readonly Lane[],
 ): Promise<LaneCount[]> {
-  return store.scan.list(countLanes, { projectId, lanes: toJson(lanes) })
+  return store.scan.list(countLanes, { projectId, lanes: lanesToJson(lanes) })
 }
 
 /** Counts the held mail of a project by domain (A-labels), up to `MAX_HELD_COUNTED` emails in all. */
@@ -93,9 +93,9 @@ export function listDeferredOf(
   projectId: string,
   lanes: readonly Lane[],
 ): Promise<{ id: string; domain: string }[]> {
-  return store.scan.list(listDeferred, { projectId, lanes: toJson(lanes) })
+  return store.scan.list(listDeferred, { projectId, lanes: lanesToJson(lanes) })
 }
 
-export function toJson(lanes: readonly Lane[]): string {
+export function lanesToJson(lanes: readonly Lane[]): string {
   return JSON.stringify(lanes.map(({ queueClass, domain }) => [queueClass, domain]))
 }
