@@ -29,6 +29,7 @@ async function findFaults(page: Page, language: string, place: string): Promise<
   const faults: string[] = []
   for (const width of [1440, 390]) {
     await page.setViewportSize({ width, height: width === 390 ? 844 : 900 })
+    await framesLater(page)
     const [wide, cut] = [await findWideElements(page), await findCutWords(page)]
     faults.push(...wide.map((one) => `wide: ${one}`), ...cut.map((one) => `cut: ${one}`))
     if (language === 'pseudo') {
@@ -38,6 +39,13 @@ async function findFaults(page: Page, language: string, place: string): Promise<
   }
   await page.setViewportSize({ width: 1440, height: 900 })
   return [...new Set(faults)].map((one) => `${place}: ${one}`)
+}
+
+/** Charts take the new width in the frame after it changed. */
+async function framesLater(page: Page): Promise<void> {
+  await page.evaluate(`new Promise((done) => {
+    requestAnimationFrame(() => requestAnimationFrame(done))
+  })`)
 }
 
 async function choose(page: Page, language: string) {

@@ -81,7 +81,8 @@ const STATES: Readonly<Record<string, Shown>> = {
   slowed: {
     answer: 'It waits for another attempt',
     german: 'Sie wartet auf einen weiteren Versuch',
-    reason: /^slow\.test takes (?:nothing from this server; again at TIME|only 1 email a minute)/,
+    reason:
+      /^slow\.test takes (?:nothing from this server; again at TIME|only \d+ emails? a minute)/,
     customer: /offered to slow\.test, .* keep trying until/,
     ...{ record: 'PENDING deferred receiver_', actions: [RETRY, CANCEL, SUPPRESS] },
   },
@@ -170,7 +171,11 @@ describe('an address typed', { skip: dashboard.skip }, () => {
         const lifting = page.getByRole('button', { name: LIFT })
         if (expected.actions.includes(LIFT)) await lifting.waitFor()
         assert.match(reason, expected.reason, name)
-        assert.equal(await textOf(page, 'h1'), heading, name)
+        const shown = await textOf(page, 'h1')
+        // The pace of a slowed receiver may have changed since the list was read.
+        if (name === 'slowed')
+          assert.match(shown.slice(`${expected.answer}: `.length), expected.reason)
+        else assert.equal(shown, heading, name)
         assert.match(await textOf(page, '.quote'), expected.customer, name)
         const buttons = await page.locator('.actions button').allTextContents()
         assert.deepEqual(buttons, expected.actions, name)
