@@ -42,6 +42,7 @@ export const listWaitingInLanes = statement<{ number: number }>(() =>
   selectWaiting(
     sql`select ${rowNumber('emails')} as number, emails.project_id, emails.state from ${eachLane}
       ${orderedJoin()} emails ${indexedBy('emails_ready')} on ${inLanes}
+        and emails.state in ${listOf(parameter('states'))}
       limit ${sql.raw(String(MAX_FOUND + 1))}`,
   ),
 )

@@ -585,6 +585,9 @@ test('waiting mail is found by the indexes of the queue, and read by its numbers
     String(ready),
     /^SEARCH emails USING COVERING INDEX emails_ready \(queue_class=\? AND recipient_domain=\? AND project_id=\?/,
   )
+  // The limit counts emails of the wanted states alone.
+  const [inLanes = ''] = listWaitingInLanes.compiled().text.split('leased as')
+  assert.match(inLanes, /state in .* limit 1001/s)
   const query = { projectId: project.id, states: ['queued'], receiver: 'Other' } as const
   const path = await chooseEmailPath(core, query)
   const [branch] = path.branches
