@@ -113,7 +113,8 @@ export default function Combobox(props: ComboboxProps) {
             // The first letter takes the place of the name of what is chosen.
             const isLetter = event.key.length === 1 && !event.ctrlKey && !event.metaKey
             if (isLetter && typed === '') event.currentTarget.select()
-            if (event.key !== 'Enter' || !isEarly) return input.onKeyDown?.(event)
+            const isEnter = event.key === 'Enter' && !event.isComposing
+            if (!isEnter || !isEarly) return input.onKeyDown?.(event)
             event.preventDefault()
             setEntered(true)
           }}
