@@ -66,9 +66,12 @@ const PROJECT_SCREENS: Parts = {
 
 const SCREENS = Object.entries({ ...DOORS, ...OWN_SCREENS, ...PROJECT_SCREENS })
 
-loadOnApproach((path) => {
+/** The part of the screen at a path of this origin; undefined for a path without one. */
+export function screenAt(path: string): LazyPart | undefined {
   return SCREENS.find(([address]) => exec(path, outer(address)) !== undefined)?.[1]
-})
+}
+
+loadOnApproach(screenAt)
 
 export function App() {
   return (

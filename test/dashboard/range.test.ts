@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { dayOf } from '../../src/dashboard/logic/format.ts'
 import {
-  dayOf,
   daysBetween,
   findRangeFault,
   readShownRange,

@@ -4,6 +4,7 @@
  */
 import { type EmailState, isExpired } from './email-state.ts'
 import { fillText } from './fill.ts'
+import { formatDate } from './format.ts'
 
 export const CUSTOMER_LANGUAGES = ['en', 'de'] as const
 export type CustomerLanguage = (typeof CUSTOMER_LANGUAGES)[number]
@@ -130,9 +131,8 @@ function situationOf({ state, reasonCode }: CustomerFacts): Situation {
 
 /** `30 November at 08:58`: people need neither the year nor the seconds. */
 function dayAndTime(instant: string, { timeZone }: CustomerFacts, language: string): string {
-  const tag = language === 'en' ? 'en-GB' : language
+  const place = { locale: language === 'en' ? 'en-GB' : language, timeZone }
   const at = new Date(instant)
-  const day = at.toLocaleDateString(tag, { day: 'numeric', month: 'long', timeZone })
-  const time = at.toLocaleTimeString(tag, { hour: '2-digit', minute: '2-digit', timeZone })
+  const [day, time] = [formatDate('longDay', at, place), formatDate('clock', at, place)]
   return language === 'de' ? `${day} um ${time}` : `${day} at ${time}`
 }

@@ -1,4 +1,5 @@
 /** Days of a time zone. */
+import { formatDate } from './format.ts'
 
 /**
  * The instant at which the day (YYYY-MM-DD) begins in the zone, as ISO 8601 in UTC. Where the clock skips midnight,
@@ -20,6 +21,6 @@ export function endOfDay(day: string, timeZone: string): string {
 /** Milliseconds by which the clocks of the zone are ahead of UTC. */
 function offsetAt(instant: number, timeZone: string): number {
   // The Swedish form is ISO 8601, and as good as all zones have whole minutes.
-  const local = new Date(instant).toLocaleString('sv', { timeZone })
+  const local = formatDate('isoSecond', new Date(instant), { locale: 'sv', timeZone })
   return Math.round((Date.parse(`${local.replace(' ', 'T')}Z`) - instant) / 60_000) * 60_000
 }

@@ -1,11 +1,11 @@
 /** Texts with places: `{count} emails wait`. */
+import { formatNumber } from './format.ts'
 
 export type Forms = Readonly<Partial<Record<Intl.LDMLPluralRule, string>> & { other: string }>
 export type Values = Readonly<Record<string, string | number>>
 
-/** To make a format costs far more than to use it, and a list shows hundreds of texts. */
+/** To make one costs far more than to use it, and a list shows hundreds of texts. */
 const rules = new Map<string, Intl.PluralRules>()
-const numbers = new Map<string, Intl.NumberFormat>()
 
 const PLACE = /\{(\w+)\}/
 
@@ -28,12 +28,6 @@ function chooseForm(forms: Forms, count: unknown, locale: string): string {
   const known = rules.get(locale) ?? new Intl.PluralRules(locale)
   rules.set(locale, known)
   return forms[known.select(Number(count ?? 0))] ?? forms.other
-}
-
-export function formatNumber(value: number, locale: string): string {
-  const known = numbers.get(locale) ?? new Intl.NumberFormat(locale, { maximumFractionDigits: 2 })
-  numbers.set(locale, known)
-  return known.format(value)
 }
 
 const ACCENTED: Readonly<Record<string, string>> = {

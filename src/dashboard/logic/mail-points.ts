@@ -1,5 +1,5 @@
 /** The points of the chart of mail, from the answers of the time series. */
-import type { Place } from './format.ts'
+import { formatDate, type Place } from './format.ts'
 
 type Point = { date?: string | undefined; at?: string | undefined; sent: number }
 
@@ -14,26 +14,20 @@ export function namePoints(
   return points.map(({ date, at }) => {
     if (at !== undefined) return nameHour(at, locale)
     const day = new Date(`${date}T00:00:00Z`)
-    const zone = { timeZone: 'UTC' } as const
-    return {
-      label: day.toLocaleDateString(locale, { day: 'numeric', month: 'short', ...zone }),
-      title: day.toLocaleDateString(locale, {
-        ...{ weekday: 'short', day: 'numeric', month: 'long', ...zone },
-      }),
-    }
+    const place = { locale, timeZone: 'UTC' }
+    return { label: formatDate('day', day, place), title: formatDate('weekday', day, place) }
   })
 }
 
 /** The instant has the offset of the zone: its text is what the clock there shows. */
 function nameHour(at: string, locale: string): NamedPoint {
   const shown = new Date(`${at.slice(0, 19)}Z`)
-  const zone = { timeZone: 'UTC' } as const
-  const time = { hour: '2-digit', minute: '2-digit', ...zone } as const
+  const place = { locale, timeZone: 'UTC' }
   const offset = at.slice(19)
   return {
-    label: shown.toLocaleTimeString(locale, time),
+    label: formatDate('clock', shown, place),
     // In autumn, an hour comes twice with two offsets.
-    title: `${shown.toLocaleString(locale, { weekday: 'short', day: 'numeric', month: 'short', ...time })} (${offset})`,
+    title: `${formatDate('weekdayClock', shown, place)} (${offset})`,
   }
 }
 

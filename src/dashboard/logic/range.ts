@@ -1,5 +1,5 @@
 /** The range of the overview: as the address of the page has it, and as the API wants it. */
-import type { Place } from './format.ts'
+import { dayOf, type Place } from './format.ts'
 
 export const RANGE_PRESETS = ['24h', '7d', '30d'] as const
 export type RangePreset = (typeof RANGE_PRESETS)[number]
@@ -63,11 +63,6 @@ export function toRangeDays(range: ShownRange, now: Date, { timeZone }: Pick<Pla
   const to = dayOf(now, timeZone)
   const back = range.preset === '24h' ? -1 : 1 - DAYS[range.preset]
   return { from: addDays(to, back), to }
-}
-
-/** YYYY-MM-DD on the calendar of the zone. */
-export function dayOf(at: Date, timeZone: string): string {
-  return at.toLocaleDateString('sv', { timeZone })
 }
 
 /** The number of days from the first to the last, both counted. */

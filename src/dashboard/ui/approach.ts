@@ -7,12 +7,12 @@ import type { LazyPart } from './lazy.tsx'
 /** A touch begins with a pointer over the link too. */
 const APPROACHES = ['pointerover', 'focusin'] as const
 
-/** `find`: the part of the screen at a path of this origin; undefined for a path without one. */
+/** `find`: the part of the screen at a path of this origin. */
 export function loadOnApproach(find: (path: string) => LazyPart | undefined): void {
   const look = ({ target }: Event) => {
     const link = target instanceof Element ? target.closest('a') : null
     if (link?.origin !== location.origin || savesData()) return
-    find(link.pathname)?.preload()
+    void find(link.pathname)?.preload()
   }
   for (const name of APPROACHES) addEventListener(name, look, { passive: true })
 }

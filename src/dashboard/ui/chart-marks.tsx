@@ -2,7 +2,8 @@
 import type { ComponentChildren } from 'preact'
 import { useId } from 'preact/hooks'
 import { type ChartBox, type ChartTick, layoutBars, layoutLines } from '../logic/chart.ts'
-import { locale } from '../text/text.ts'
+import { formatNumber } from '../logic/format.ts'
+import { locale, t } from '../text/text.ts'
 import type { ChartSeriesProps } from './chart-props.ts'
 
 /** The middles of the points, and their distance, in pixels. */
@@ -61,9 +62,13 @@ export function Lines({ series, count, box, active, children }: MarksProps) {
   )
 }
 
+export function showValue(value: number | null | undefined): string {
+  return value == null ? t('chart.unknown') : formatNumber(value, locale())
+}
+
 /** `600K`: short, for the axis. */
 export function axisLabel(value: number): string {
-  return new Intl.NumberFormat(locale(), { notation: 'compact' }).format(value)
+  return formatNumber(value, locale(), { notation: 'compact' })
 }
 
 function Ticks({ ticks, box }: { ticks: readonly ChartTick[]; box: ChartBox }) {

@@ -1,5 +1,5 @@
 /** The numbers of a chart. */
-import { locale, t } from '../text/text.ts'
+import { showValue } from './chart-marks.tsx'
 import type { ChartProps } from './chart-props.ts'
 
 type ChartTableProps = Pick<ChartProps, 'series' | 'points' | 'pointHead' | 'caption'>
@@ -25,7 +25,7 @@ export function ChartTable({ series, points, pointHead, caption }: ChartTablePro
               <th scope="row">{title}</th>
               {series.map(({ key, values }) => (
                 <td key={key} class="num">
-                  {values[index]?.toLocaleString(locale()) ?? t('chart.unknown')}
+                  {showValue(values[index])}
                 </td>
               ))}
             </tr>

@@ -12,8 +12,8 @@ import {
   summarize,
 } from '../logic/chart.ts'
 import { chart as chartTexts } from '../text/en/chart.ts'
-import { addTexts, locale, t } from '../text/text.ts'
-import { axisLabel, Bars, type ChartPlaces, Lines } from './chart-marks.tsx'
+import { addTexts, t } from '../text/text.ts'
+import { axisLabel, Bars, type ChartPlaces, Lines, showValue } from './chart-marks.tsx'
 import type { ChartProps, ChartSeriesProps } from './chart-props.ts'
 import { ChartTable } from './chart-table.tsx'
 
@@ -200,10 +200,6 @@ function Tip({ x, box, title, lines }: TipProps) {
 
 function describePoint(series: readonly ChartSeriesProps[], index: number): string {
   return series.map(({ label, values }) => `${label} ${showValue(values[index])}`).join(', ')
-}
-
-function showValue(value: number | null | undefined): string {
-  return value == null ? t('chart.unknown') : value.toLocaleString(locale())
 }
 
 /** The width of the element in pixels; 0 until it is measured. */

@@ -13,7 +13,7 @@ type Loaded<Props> = { default: ComponentType<Props> }
 
 export type LazyPart<Props = object> = ComponentType<Props> & {
   /** Loads the part ahead. A failure says nothing: the part is loaded again when it is shown. */
-  preload(): void
+  preload(): Promise<void>
 }
 
 /** As `lazy` of preact-iso. A part that could not be loaded says so in its place, and can be loaded again. */
@@ -58,9 +58,7 @@ export function lazy<Props extends object>(load: () => Promise<Loaded<Props>>): 
     })
   const part = lazyLoad(loadOrTell) as unknown as LazyPart<Props>
   const prepare = part.preload
-  part.preload = () => {
-    load().then(prepare, () => undefined)
-  }
+  part.preload = () => load().then(prepare, () => undefined)
   return part
 }
 

@@ -1,14 +1,11 @@
 /** The postmark. It stands on sign-in, on empty pages and beside the first delivery, and nowhere else. */
+import { formatDate } from '../logic/format.ts'
 import { place } from './time.tsx'
 
 /** `at`: the instant in the mark; without one the mark has only its ring and waves. */
 export function Stamp({ at }: { at?: Date }) {
-  const { locale, timeZone } = place()
-  const day = at?.toLocaleDateString(locale, { day: 'numeric', month: 'short', timeZone })
-  // Twelve hours with their two letters would not fit into the ring.
-  const time = at?.toLocaleTimeString(locale, {
-    ...{ hour: '2-digit', minute: '2-digit', hourCycle: 'h23', timeZone },
-  })
+  const day = at && formatDate('day', at, place())
+  const time = at && formatDate('clock24', at, place())
   return (
     <svg class="stamp" viewBox="0 0 140 96" aria-hidden="true">
       <g fill="none" stroke="currentColor" stroke-width="1.6">

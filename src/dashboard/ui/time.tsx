@@ -1,17 +1,22 @@
 /** An instant in the user's zone; UTC and the seconds show on hover. */
 import { user } from '../api/session.ts'
-import { dayTime, fullTime, type Place, relativeTime, shortTime } from '../logic/format.ts'
+import {
+  browserZone,
+  dayTime,
+  fullTime,
+  type Place,
+  relativeTime,
+  shortTime,
+} from '../logic/format.ts'
 import { locale } from '../text/text.ts'
 import { tick } from './clock.ts'
-
-const OWN_ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone
 
 /** The zone of the account, or the browser's for an account that never chose one. */
 export function place(): Place {
   const chosen = user.value?.timezone
   return {
     locale: locale(),
-    timeZone: chosen === undefined || chosen === 'UTC' ? OWN_ZONE : chosen,
+    timeZone: chosen === undefined || chosen === 'UTC' ? browserZone() : chosen,
   }
 }
 

@@ -3,7 +3,7 @@ import type { Answer } from '../../api/client.ts'
 import { failureOf, useCall } from '../../api/queries.ts'
 import { statusCounts } from '../../logic/email-counts.ts'
 import { EMAIL_FIELDS, type EmailQuery, type ListFilter } from '../../logic/email-filter.ts'
-import { formatNumber } from '../../logic/fill.ts'
+import { formatNumber } from '../../logic/format.ts'
 import { writeState } from '../../logic/url-state.ts'
 import { locale, t } from '../../text/text.ts'
 

@@ -3,6 +3,7 @@ import type { ComponentChildren } from 'preact'
 import { useId, useState } from 'preact/hooks'
 import { call } from '../../api/client.ts'
 import { type User, user } from '../../api/session.ts'
+import { browserZone } from '../../logic/format.ts'
 import {
   LANGUAGES,
   type LanguageCode,
@@ -119,11 +120,10 @@ function Choice<Value extends string>({ label, value, onChange, children }: Choi
 }
 
 function zones(chosen: string): { value: string; label: string }[] {
-  const own = Intl.DateTimeFormat().resolvedOptions().timeZone
   const known = Intl.supportedValuesOf('timeZone')
   const others = known.includes(chosen) || chosen === UNCHOSEN ? known : [chosen, ...known]
   return [
-    { value: UNCHOSEN, label: t('account.zone.browser', { zone: own }) },
+    { value: UNCHOSEN, label: t('account.zone.browser', { zone: browserZone() }) },
     ...others
       .filter((zone) => zone !== UNCHOSEN)
       .map((zone) => ({ value: zone, label: zone.replaceAll('_', ' ') })),

@@ -1,16 +1,15 @@
 /** The caps of the month that are set, and what is used of them. */
 import { CAP_CATEGORIES } from '../../logic/answer.ts'
+import { formatNumber } from '../../logic/format.ts'
 import { locale, t } from '../../text/text.ts'
 import { Panel } from '../../ui/panel.tsx'
 import { RouteLine } from '../../ui/route-line.tsx'
 import { useCaps } from './facts.ts'
 
+const SHORT = { notation: 'compact', maximumSignificantDigits: 3 } as const
+
 export function Caps() {
   const query = useCaps()
-  const compact = new Intl.NumberFormat(locale(), {
-    notation: 'compact',
-    maximumSignificantDigits: 3,
-  })
   return (
     <section class="section">
       <h2>{t('caps.title')}</h2>
@@ -29,11 +28,11 @@ export function Caps() {
                     <span>{t(`cap.${category}`)}</span>
                     <span
                       class="muted"
-                      title={`${usage.toLocaleString(locale())} / ${limit.toLocaleString(locale())}`}
+                      title={`${formatNumber(usage, locale())} / ${formatNumber(limit, locale())}`}
                     >
                       {t('caps.used', {
-                        usage: compact.format(usage),
-                        limit: compact.format(limit),
+                        usage: formatNumber(usage, locale(), SHORT),
+                        limit: formatNumber(limit, locale(), SHORT),
                       })}
                     </span>
                   </p>

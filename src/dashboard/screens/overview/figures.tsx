@@ -3,6 +3,7 @@ import type { QueryObserverResult } from '@tanstack/query-core'
 import { useId } from 'preact/hooks'
 import { type EmailLink, emailsPath } from '../../logic/email-links.ts'
 import { compareFigures, FIGURE_STATUSES, type ShownFigure } from '../../logic/figures.ts'
+import { formatDigits } from '../../logic/format.ts'
 import type { ShownRange } from '../../logic/range.ts'
 import { locale, t } from '../../text/text.ts'
 import { link } from '../../ui/link.ts'
@@ -54,7 +55,7 @@ function FigureBox({ figure, range, days, isComplete }: FigureBoxProps) {
             href={link(emailsPath({ status: FIGURE_STATUSES[name], ...days }))}
             aria-describedby={id}
           >
-            {format(value, digits)}
+            {formatDigits(value, locale(), digits)}
             {!isCount && <small> %</small>}
           </a>
         )}
@@ -75,17 +76,11 @@ function changeText({ figure, value, change }: ShownFigure, { preset }: ShownRan
   if (change === undefined) return t('figure.none', { before })
   const isCount = figure === 'sent'
   const digits = isCount ? 0 : figure === 'complained' ? 2 : 1
-  const shown = format(Math.abs(change), digits)
-  if (shown === format(0, digits)) return t('figure.same', { before })
+  const show = (size: number) => formatDigits(size, locale(), digits)
+  const shown = show(Math.abs(change))
+  if (shown === show(0)) return t('figure.same', { before })
   const way = change > 0 ? 'more' : 'less'
   return isCount
     ? t(`figure.percent.${way}`, { value: shown, before })
     : t(`figure.points.${way}`, { value: shown })
-}
-
-function format(value: number, digits: number): string {
-  return value.toLocaleString(locale(), {
-    minimumFractionDigits: digits,
-    maximumFractionDigits: digits,
-  })
 }

@@ -1,6 +1,7 @@
 /** The mail of the range by days or hours: campaigns on other mail, or all against the range before. */
 import { useState } from 'preact/hooks'
 import { failureOf, useCall } from '../../api/queries.ts'
+import { formatNumber } from '../../logic/format.ts'
 import { namePoints, splitByKind } from '../../logic/mail-points.ts'
 import { locale, t } from '../../text/text.ts'
 import type { ChartProps } from '../../ui/chart-props.ts'
@@ -113,7 +114,7 @@ function byKind({ current }: Series, campaigns: readonly Point[]): Shown {
 
 function compare({ current, previous }: Series): Shown {
   const before = current.map((_, index) => previous[index]?.sent ?? null)
-  const number = (points: readonly Point[]) => sumOf(points).toLocaleString(locale())
+  const number = (points: readonly Point[]) => formatNumber(sumOf(points), locale())
   return {
     kind: 'line',
     caption: t('byday.compared', { now: number(current), before: number(previous) }),

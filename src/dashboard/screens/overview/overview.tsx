@@ -2,8 +2,8 @@
 import { useEffect, useState } from 'preact/hooks'
 import { useLocation } from 'preact-iso/router'
 import { useCall, useProjectId } from '../../api/queries.ts'
+import { dayOf } from '../../logic/format.ts'
 import {
-  dayOf,
   RANGE_PRESETS,
   readShownRange,
   toEmailRange,

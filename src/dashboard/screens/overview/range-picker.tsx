@@ -2,9 +2,8 @@
 
 import { useId, useRef, useState } from 'preact/hooks'
 import { useLocation } from 'preact-iso/router'
-import { fullTime } from '../../logic/format.ts'
+import { dayOf, formatDate, fullTime } from '../../logic/format.ts'
 import {
-  dayOf,
   findRangeFault,
   RANGE_PRESETS,
   type RangeFault,
@@ -21,10 +20,7 @@ import { useProject } from '../../ui/use-project.ts'
 export function RangeHead({ range, at }: { range: ShownRange; at: number }) {
   const name = useProject()?.name ?? ''
   if (at === 0) return <>{name}</>
-  const time = new Date(at).toLocaleString(locale(), {
-    ...{ weekday: 'long', day: 'numeric', month: 'long', hour: '2-digit', minute: '2-digit' },
-    timeZone: place().timeZone,
-  })
+  const time = formatDate('longWeekdayClock', new Date(at), place())
   const shown = <span title={fullTime(new Date(at).toISOString(), place())}>{time}</span>
   const values = { project: name, time: shown }
   if (range.preset !== 'custom') return <>{tx(`range.head.${range.preset}`, values)}</>
@@ -112,5 +108,5 @@ function CustomRange({ range }: { range: ShownRange }) {
 /** A day (YYYY-MM-DD) in words. */
 function dayName(day: string): string {
   const date = new Date(`${day}T00:00:00Z`)
-  return date.toLocaleDateString(locale(), { day: 'numeric', month: 'short', timeZone: 'UTC' })
+  return formatDate('day', date, { locale: locale(), timeZone: 'UTC' })
 }

@@ -1,6 +1,7 @@
 /** Where the mail of the range went, and what each receiver does now. */
 import { useCall } from '../../api/queries.ts'
 import { type EmailLink, emailsPath } from '../../logic/email-links.ts'
+import { formatDigits, formatNumber } from '../../logic/format.ts'
 import { listReceiverRows, type ReceiverRow } from '../../logic/receivers.ts'
 import { locale, t } from '../../text/text.ts'
 import { link } from '../../ui/link.ts'
@@ -84,7 +85,7 @@ function Rates({
 }: Pick<ReceiverRow, 'sent' | 'deliveryRate' | 'openRate'>) {
   return (
     <>
-      <td class="num">{sent.toLocaleString(locale())}</td>
+      <td class="num">{formatNumber(sent, locale())}</td>
       <td class="num p2">{percent(deliveryRate, 1)}</td>
       <td class="num p2">{percent(openRate, 0)}</td>
     </>
@@ -93,11 +94,7 @@ function Rates({
 
 function percent(value: number | undefined, digits: number): string {
   if (value === undefined) return '–'
-  const shown = value.toLocaleString(locale(), {
-    minimumFractionDigits: digits,
-    maximumFractionDigits: digits,
-  })
-  return `${shown} %`
+  return `${formatDigits(value, locale(), digits)} %`
 }
 
 function Now({ now }: Pick<ReceiverRow, 'now'>) {
