@@ -106,8 +106,7 @@ export function useLoaded<Data>(
     ...(keep && { placeholderData: (before: Data | undefined) => before }),
   }
   const observer = useMemo(() => new QueryObserver(queryClient, options as never), [])
-  useObserver(observer, options, poll)
-  const result = resultOf(observer, options) as QueryObserverResult<Data, Error>
+  const result = useObserver(observer, options, poll) as unknown as QueryObserverResult<Data, Error>
   // A call without data forgets its failure when it is repeated. It stays shown: to hear it at each poll helps nobody.
   const of = JSON.stringify(queryKey)
   const last = useRef({ of, error: result.error })
@@ -151,31 +150,47 @@ export function usePages<K extends Key, Row>(
     enabled: isEnabled,
     ...{ staleTime: Number.POSITIVE_INFINITY, refetchOnWindowFocus: false },
     placeholderData: (before: unknown) => before,
+    // Each new page would be compared with all that are there.
+    structuralSharing: false,
   }
   const observer = useMemo(() => new InfiniteQueryObserver(queryClient, options as never), [])
-  useObserver(observer, options)
-  return resultOf(observer, options) as never
+  return useObserver(observer, options) as never
 }
 
+type Result = Readonly<Record<string, unknown>>
 type Observer = {
-  subscribe(listener: () => void): () => void
+  subscribe(listener: (result: unknown) => void): () => void
   setOptions(options: never): void
   getOptimisticResult(options: never): unknown
 }
 type ObserverOptions = { queryKey: readonly unknown[]; enabled: boolean }
 
-/** Renders again at each change of the result, and tells the observer of another input. */
-function useObserver(observer: Observer, options: ObserverOptions, poll?: unknown): void {
+/**
+ * The result, which renders again when it has changed: the start of a call is known when it is first rendered. The
+ * observer is told of another input.
+ */
+function useObserver(observer: Observer, options: ObserverOptions, poll?: unknown): Result {
   const [, renderAgain] = useState({})
-  useEffect(() => observer.subscribe(() => renderAgain({})), [observer])
+  const shown = useRef<Result>({})
+  const look = (result: unknown) => {
+    if (!isSame(shown.current, result as Result)) renderAgain({})
+  }
+  useEffect(() => observer.subscribe(look), [observer])
   useEffect(() => {
     observer.setOptions(options as never)
-    renderAgain({})
+    look(resultOf(observer, options))
   }, [observer, JSON.stringify(options.queryKey), options.enabled, poll])
+  shown.current = resultOf(observer, options)
+  return shown.current
+}
+
+function isSame(one: Result, other: Result): boolean {
+  return Object.keys(other).every((name) => one[name] === other[name])
 }
 
 /** The result for this very input: the rows of another one never pass for it. */
-function resultOf(observer: Observer, options: ObserverOptions): unknown {
+function resultOf(observer: Observer, options: ObserverOptions): Result {
   const full: object = queryClient.defaultQueryOptions(options as never)
-  return observer.getOptimisticResult({ ...full, _optimisticResults: 'optimistic' } as never)
+  const optimistic = { ...full, _optimisticResults: 'optimistic' }
+  return observer.getOptimisticResult(optimistic as never) as Result
 }

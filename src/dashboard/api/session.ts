@@ -2,6 +2,7 @@
 import { computed, signal } from '@preact/signals'
 import { languageOfAccount } from '../logic/account-language.ts'
 import { projectOf } from '../logic/base.ts'
+import { browserZone } from '../logic/format.ts'
 import {
   LANGUAGES,
   type LanguageCode,
@@ -85,9 +86,12 @@ addEventListener('online', lookAgain)
 export async function start(): Promise<void> {
   startFailure.value = undefined
   const isExpected = localStorage.getItem(SIGNED_IN) !== null
+  // The first format of a page takes as long as drawing the page, so it is made while the answers are on their way.
+  if (isExpected) setTimeout(browserZone)
   try {
     const [settings] = await Promise.all([
       call('GET /config'),
+      // The page has asked for these answers already (`SESSION_CALLS` of the route).
       isExpected ? loadUser() : undefined,
       setLanguage(preferredLanguage()),
     ])

@@ -15,8 +15,6 @@ const FORMS = {
   isoSecond: { ...ISO_DAY, ...CLOCK, ...SECONDS },
   clock: CLOCK,
   clockSeconds: { ...CLOCK, ...SECONDS },
-  /** Twelve hours with their two letters would not fit into the postmark. */
-  clock24: { ...CLOCK, hourCycle: 'h23' },
   day: DAY,
   dayYear: { ...DAY, ...YEAR },
   longDay: LONG_DAY,

@@ -1,27 +1,40 @@
-/** Whether a project shows its first steps. They show by themselves until mail was sent, or until they are put away. */
+/**
+ * Whether a project shows its first steps. They show by themselves until mail was sent, or until they are put away. The
+ * browser keeps both, so that the overview of a project that has sent mail asks for its figures at once.
+ */
 import { signal } from '@preact/signals'
 
 /** The project whose first steps somebody asked for. */
 export const wantedSteps = signal<string | undefined>(undefined)
 
-const putAway = signal(0)
+const ended = signal(0)
 
 const keyOf = (projectId: string) => `pillarbox.first-steps.${projectId}`
 
-export function areStepsPutAway(projectId: string): boolean {
+export function areStepsOver(projectId: string): boolean {
   // Read, so that what shows the steps follows the change.
-  void putAway.value
-  return localStorage.getItem(keyOf(projectId)) === 'away'
+  void ended.value
+  return localStorage.getItem(keyOf(projectId)) !== null
+}
+
+/** Mail was sent before anybody saw the steps. */
+export function skipSteps(projectId: string): void {
+  localStorage.setItem(keyOf(projectId), 'sent')
 }
 
 export function putStepsAway(projectId: string): void {
   localStorage.setItem(keyOf(projectId), 'away')
   wantedSteps.value = undefined
-  putAway.value += 1
+  ended.value += 1
+}
+
+/** A project without any mail, as after a reset, has its steps again. */
+export function forgetSteps(projectId: string): void {
+  localStorage.removeItem(keyOf(projectId))
 }
 
 /** Shows the first steps on the overview of the project again, also after mail was sent. */
 export function showOnboarding(projectId: string): void {
-  localStorage.removeItem(keyOf(projectId))
+  forgetSteps(projectId)
   wantedSteps.value = projectId
 }

@@ -4,6 +4,7 @@ import { useCall } from '../api/queries.ts'
 import { project, reloadProjects, resetting } from '../api/session.ts'
 import { resettingTexts } from '../text/en/resetting.ts'
 import { addTexts, t } from '../text/text.ts'
+import { forgetSteps } from './onboarding.ts'
 import { Page } from './page.tsx'
 import { Failed } from './state.tsx'
 
@@ -18,9 +19,10 @@ export default function Resetting({ id }: { id: string }) {
   const state = data?.data.state
   useEffect(() => {
     if (state === undefined || state === 'running') return
+    if (state === 'done') forgetSteps(id)
     resetting.value = undefined
     void reloadProjects()
-  }, [state])
+  }, [id, state])
   return (
     <Page title={t('resetting.title')} text={t('resetting.text')}>
       <div class="body">

@@ -1,11 +1,10 @@
 /** The postmark. It stands on sign-in, on empty pages and beside the first delivery, and nowhere else. */
-import { formatDate } from '../logic/format.ts'
-import { place } from './time.tsx'
+import { stampText } from '../logic/stamp.ts'
+import { chosenZone } from './time.tsx'
 
 /** `at`: the instant in the mark; without one the mark has only its ring and waves. */
 export function Stamp({ at }: { at?: Date }) {
-  const day = at && formatDate('day', at, place())
-  const time = at && formatDate('clock24', at, place())
+  const text = at && stampText(at, chosenZone())
   return (
     <svg class="stamp" viewBox="0 0 140 96" aria-hidden="true">
       <g fill="none" stroke="currentColor" stroke-width="1.6">
@@ -15,10 +14,10 @@ export function Stamp({ at }: { at?: Date }) {
       </g>
       <g fill="currentColor" text-anchor="middle">
         <text x="48" y="46" font-size="11" font-weight="650">
-          {day?.toUpperCase()}
+          {text?.day}
         </text>
         <text x="48" y="59" font-size="10">
-          {time}
+          {text?.time}
         </text>
       </g>
       <defs>

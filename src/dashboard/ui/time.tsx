@@ -11,13 +11,15 @@ import {
 import { locale } from '../text/text.ts'
 import { tick } from './clock.ts'
 
-/** The zone of the account, or the browser's for an account that never chose one. */
-export function place(): Place {
+/** The zone of the account; undefined for an account that never chose one. */
+export function chosenZone(): string | undefined {
   const chosen = user.value?.timezone
-  return {
-    locale: locale(),
-    timeZone: chosen === undefined || chosen === 'UTC' ? browserZone() : chosen,
-  }
+  return chosen === 'UTC' ? undefined : chosen
+}
+
+/** The zone of the account, or the browser's. */
+export function place(): Place {
+  return { locale: locale(), timeZone: chosenZone() ?? browserZone() }
 }
 
 /** `minute` and `second`: the time, and the day unless it is today. */

@@ -1,7 +1,7 @@
 /**
  * The dashboard at `/app`: pages and files that `scripts/dashboard.ts` builds. Every address below `/app` without
- * a file is the same page, whose script shows the screen of the address; the page names the scripts of that screen. A session is not looked at: the page has no
- * data.
+ * a file is the same page, whose script shows the screen of the address. The page names the scripts of that screen, and
+ * the first calls of its script. It has no data, so a session is not looked up: its cookie says that there may be one.
  */
 import { hash } from 'node:crypto'
 import { notFound } from '../../base/errors.ts'
@@ -16,10 +16,15 @@ import {
   readDashboardPage,
 } from '../dashboard/files.ts'
 import { chooseCoding } from '../exchange/compression/compressed-routes.ts'
+import { readCookie, sessionCookieName } from '../exchange/cookies.ts'
 import { isKnownTag } from '../exchange/if-none-match.ts'
 import { ownPath } from '../pages/own-path.ts'
 import type { HttpResponse } from '../response.ts'
 import { openOperation, type RawCall, type RouteDeps } from '../route.ts'
+
+/** What the dashboard asks for at its start, of everybody and of those who have a session. */
+const FIRST_CALLS = ['/config']
+const SESSION_CALLS = ['/users/@me', '/users/@me/projects']
 
 /** The memory that an answer with a file reserves while it is sent. */
 const FILE_ANSWER_BYTES = 128 * 1024
@@ -71,7 +76,8 @@ export const showApp = ({ core }: RouteDeps) =>
     summary: 'Show the dashboard',
     handle: ({ incoming, params: { page: address = '' } }) => {
       if (findManifest() === undefined) return unbuilt()
-      return page(incoming, withBase(core, appPage(address)), {
+      const hasSession = readCookie(incoming, sessionCookieName(core.config)) !== undefined
+      return page(incoming, withBase(core, appPage(address, hasSession)), {
         'content-security-policy': APP_POLICY,
         'cross-origin-opener-policy': 'same-origin',
         'cross-origin-resource-policy': 'same-origin',
@@ -157,12 +163,18 @@ function revalidated(
   return { status: 200, body, headers }
 }
 
-/** The page, which loads the scripts of the screen at `address` along with those of the frame. */
-function appPage(address: string): string {
-  const links = findScreenFiles(address).map(
-    (name) => `<link rel="modulepreload" href="${BASE}/app/assets/${name}">\n`,
-  )
-  return readDashboardPage('index.html').replace(PRELOADS, links.join(''))
+/**
+ * The page, which loads the scripts of the screen at `address` along with those of the frame, and beside them the
+ * answers that the frame asks for first.
+ */
+function appPage(address: string, hasSession: boolean): string {
+  const scripts = findScreenFiles(address).map((name) => {
+    return `<link rel="modulepreload" href="${BASE}/app/assets/${name}">\n`
+  })
+  const answers = [...FIRST_CALLS, ...(hasSession ? SESSION_CALLS : [])].map((path) => {
+    return `<link rel="preload" as="fetch" crossorigin href="${BASE}${path}">\n`
+  })
+  return readDashboardPage('index.html').replace(PRELOADS, [...scripts, ...answers].join(''))
 }
 
 function withBase({ config }: Core, text: string): string {

@@ -17,7 +17,7 @@ import { tick } from '../../ui/clock.ts'
 import { useKeys } from '../../ui/keys.ts'
 import { lazy } from '../../ui/lazy.tsx'
 import { link } from '../../ui/link.ts'
-import { areStepsPutAway, wantedSteps } from '../../ui/onboarding.ts'
+import { areStepsOver, skipSteps, wantedSteps } from '../../ui/onboarding.ts'
 import { Page } from '../../ui/page.tsx'
 import { Loading } from '../../ui/state.tsx'
 import { Suspense } from '../../ui/suspense.tsx'
@@ -38,14 +38,22 @@ const Onboarding = lazy(() => import('../onboarding/onboarding.tsx'))
 export default function Overview() {
   const id = useProjectId() ?? ''
   const [isNew, setNew] = useState<boolean>()
-  const setup = useCall('GET /projects/{id}/setup-state', { params: { id } })
+  const isWanted = wantedSteps.value === id
+  const isOver = areStepsOver(id)
+  const isAsked = !isOver && !isWanted
+  const setup = useCall(
+    'GET /projects/{id}/setup-state',
+    { params: { id } },
+    { isEnabled: isAsked },
+  )
   const hasSent = setup.data?.data.hasSentEmail
   useEffect(() => {
+    if (hasSent === undefined) return
     // Decided once: the first mail must not take the page away from under its reader.
-    if (hasSent !== undefined) setNew((before) => before ?? !hasSent)
+    setNew((before) => before ?? !hasSent)
+    if (hasSent && isNew !== true) skipSteps(id)
   }, [hasSent])
-  const isWanted = wantedSteps.value === id
-  if (setup.isPending && !isWanted) {
+  if (isAsked && setup.isPending) {
     return (
       <Page title={t('nav.overview')}>
         <div class="body">
@@ -54,7 +62,7 @@ export default function Overview() {
       </Page>
     )
   }
-  if (isWanted || ((isNew ?? hasSent === false) && !areStepsPutAway(id))) {
+  if (isWanted || (!isOver && (isNew ?? hasSent === false))) {
     return (
       <Suspense>
         <Onboarding />
