@@ -2,7 +2,7 @@
  * A table of any length. Only the rows in view are in the document; the next page is asked for before its end is
  * reached. The page itself scrolls, so that the browser's keys and gestures work as everywhere.
  */
-import type { ComponentChildren, VNode } from 'preact'
+import { Component, type ComponentChildren } from 'preact'
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { type Arrangement, widthsWithin } from '../logic/columns.ts'
 import { isNearEnd, type Span, scrollTo, stepTo, type View, windowOf } from '../logic/window.ts'
@@ -73,7 +73,6 @@ export function Table<Row>({
   latest.current = current
   const wanted = useRef<number | undefined>(undefined)
   const isRestored = useRef(false)
-  const draw = useDrawnRows(idOf)
 
   const view = (): View => ({
     count: rows.length,
@@ -200,60 +199,47 @@ export function Table<Row>({
         }}
       >
         <Gap rows={span.from} {...{ rowHeight }} width={columns.length} />
-        {draw(
-          rows.slice(span.from, span.to).map((row, index) => {
-            const at = span.from + index
-            return { row, columns, first, at, isCurrent: at === current }
-          }),
-        )}
+        {rows.slice(span.from, span.to).map((row, index) => {
+          const at = span.from + index
+          const isCurrent = at === current
+          return <TableRow key={idOf(row)} {...{ row, columns, first, at, isCurrent }} />
+        })}
         <Gap rows={Math.max(0, rows.length - span.to)} {...{ rowHeight }} width={columns.length} />
       </tbody>
     </table>
   )
 }
 
-type Drawn<Row> = {
+type RowProps<Row> = {
   row: Row
   columns: readonly Column<Row>[]
   first: number
   at: number
   isCurrent: boolean
-  element: VNode
 }
 
-/** What draws rows: while the window moves, the element of a row that stays is the same, and costs nothing. */
-function useDrawnRows<Row>(idOf: (row: Row) => string) {
-  const last = useRef<ReadonlyMap<string, Drawn<Row>>>(new Map())
-  return (wanted: readonly Omit<Drawn<Row>, 'element'>[]): VNode[] => {
-    const drawn = wanted.map((one) => {
-      const known = last.current.get(idOf(one.row))
-      const isSame =
-        known !== undefined &&
-        known.row === one.row &&
-        known.columns === one.columns &&
-        known.first === one.first &&
-        known.at === one.at &&
-        known.isCurrent === one.isCurrent
-      return isSame ? known : { ...one, element: drawRow(idOf(one.row), one) }
-    })
-    last.current = new Map(drawn.map((one) => [idOf(one.row), one]))
-    return drawn.map(({ element }) => element)
+/**
+ * A row that has not changed costs nothing while the window moves. The element of a row is made anew all the same: one
+ * that is kept holds the elements of all rows that ever stood beside it.
+ */
+class TableRow<Row> extends Component<RowProps<Row>> {
+  override shouldComponentUpdate(next: RowProps<Row>): boolean {
+    const { row, columns, first, at, isCurrent } = this.props
+    const isSame = row === next.row && columns === next.columns && isCurrent === next.isCurrent
+    return !isSame || first !== next.first || at !== next.at
   }
-}
 
-function drawRow<Row>(
-  id: string,
-  { row, columns, first, at, isCurrent }: Omit<Drawn<Row>, 'element'>,
-): VNode {
-  return (
-    <tr key={id} data-row={at} aria-rowindex={first + at + 2} class={isCurrent ? 'current' : ''}>
-      {columns.map(({ key, class: className, show }) => (
-        <td key={key} class={className}>
-          {show(row)}
-        </td>
-      ))}
-    </tr>
-  )
+  override render({ row, columns, first, at, isCurrent }: RowProps<Row>) {
+    return (
+      <tr data-row={at} aria-rowindex={first + at + 2} class={isCurrent ? 'current' : ''}>
+        {columns.map(({ key, class: className, show }) => (
+          <td key={key} class={className}>
+            {show(row)}
+          </td>
+        ))}
+      </tr>
+    )
+  }
 }
 
 /** The row in which the target of an event is. */
