@@ -13,7 +13,7 @@ export function PhraseText({ phrase: { key, values } }: { phrase: Phrase }) {
     if ('text' in value) texts.push([name, { key: value.text, values: without(values, name) }])
     else places[name] = show(value)
   }
-  for (const [name, phrase] of texts) places[name] = <PhraseText phrase={phrase} />
+  for (const [name, phrase] of texts) places[name] = PhraseText({ phrase })
   return <>{tx(key, places)}</>
 }
 
@@ -22,7 +22,7 @@ function without(values: Phrase['values'], name: string): Phrase['values'] {
 }
 
 function show(value: Exclude<Value, { text: unknown }>): ComponentChildren {
-  if ('at' in value) return <Time at={value.at} form="minute" />
+  if ('at' in value) return Time({ at: value.at, form: 'minute' })
   if ('count' in value) return value.count
   if ('said' in value) return <span class="said">{visible(value.said)}</span>
   return visible(value.plain)

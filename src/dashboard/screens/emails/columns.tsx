@@ -12,7 +12,10 @@ import { Time } from '../../ui/time.tsx'
 
 export type EmailRow = Answer<'GET /emails'>['data'][number]
 
-/** `isByTime`: the newest rows come first. */
+/**
+ * `isByTime`: the newest rows come first. The cells call small components as functions, so that a row is one component:
+ * each costs as much as its elements, and a list that scrolls makes hundreds a second.
+ */
 export function emailColumns(isByTime: boolean): readonly Column<EmailRow>[] {
   return [
     { key: 'to', label: t('emails.to'), class: 'sub', show: (row) => row.recipientAddress },
@@ -36,21 +39,21 @@ export function emailColumns(isByTime: boolean): readonly Column<EmailRow>[] {
       class: 'end2',
       show: (row) => {
         const state = stateOf(row)
-        return <Status tone={toneOf(state)}>{t(`email.${state}`)}</Status>
+        return Status({ tone: toneOf(state), children: t(`email.${state}`) })
       },
     },
     {
       key: 'reason',
       label: t('emails.reason'),
       class: 'p2 muted',
-      show: (row) => <Reason row={row} />,
+      show: reasonOf,
     },
     {
       key: 'accepted',
       label: t('emails.accepted'),
       class: 'num muted end',
       isSorted: isByTime,
-      show: (row) => <Time at={row.createdAt} />,
+      show: (row) => Time({ at: row.createdAt }),
     },
     ...extraColumns(),
   ]
@@ -70,22 +73,22 @@ function extraColumns(): readonly Column<EmailRow>[] {
     { ...extraEnd, key: 'attempts', label: t('emails.attempts'), show: (row) => row.attempts },
     {
       ...{ ...extraEnd, key: 'next', label: t('emails.nextAttempt') },
-      show: ({ nextAttemptAt }) => nextAttemptAt !== null && <Time at={nextAttemptAt} />,
+      show: ({ nextAttemptAt }) => nextAttemptAt !== null && Time({ at: nextAttemptAt }),
     },
     {
       ...{ ...extraEnd, key: 'delivered', label: t('emails.delivered') },
-      show: ({ deliveredAt }) => deliveredAt !== null && <Time at={deliveredAt} />,
+      show: ({ deliveredAt }) => deliveredAt !== null && Time({ at: deliveredAt }),
     },
   ]
 }
 
-function Reason({ row }: { row: EmailRow }) {
+function reasonOf(row: EmailRow) {
   const phrase = rowReason(row)
   // The sentence of the server has all details; it shows where the column is too narrow.
   if (phrase !== undefined) {
     return (
       <span title={row.reason}>
-        <PhraseText phrase={phrase} />
+        {PhraseText({ phrase })}
       </span>
     )
   }
