@@ -46,6 +46,9 @@ function namesIn(page: Buffer): string[] {
   )
 }
 
+/** Answers that the page asks for, below the path of `baseUrl`. */
+const CALLS = ['/mail/config']
+
 describe('the page of the dashboard', () => {
   it('has the policy of the app, and nobody may frame it or see where it leads', async () => {
     const { status, headers, body } = await ask('/app')
@@ -121,13 +124,28 @@ describe('the page of the dashboard', () => {
         ([, at = '']) => at,
       )
       assert.ok(paths.length >= 4)
-      for (const path of paths) {
+      for (const path of paths.filter((path) => !CALLS.includes(path))) {
         const [, name = ''] = /^\/mail\/app\/assets\/([\w.-]+)$/.exec(path) ?? []
         assert.ok(files.includes(name), path)
       }
     } finally {
       await below.stop()
     }
+  })
+
+  it('asks for the first answers along with its files, and for those of a user if there may be a session', async () => {
+    const first = async (cookie?: string) => {
+      const headers = cookie === undefined ? {} : { cookie }
+      const { body } = await ask('/app/login', { headers })
+      const links = body
+        .toString()
+        .matchAll(/<link rel="preload" as="fetch" crossorigin href="(.*?)">/g)
+      return [...links].map(([, path]) => path)
+    }
+    assert.deepEqual(await first(), ['/config'])
+    assert.deepEqual(await first('pillarbox_device=x'), ['/config'])
+    const known = ['/config', '/users/@me', '/users/@me/projects']
+    assert.deepEqual(await first('pillarbox_session=x'), known)
   })
 
   it('S38: is refused for the host of others', async () => {

@@ -46,6 +46,15 @@ async function rowsOf(page: Page): Promise<{ from: number; to: number; count: nu
   return { from: before[0] ?? -1, to: (before.at(-1) ?? -2) + 1, count: before.length }
 }
 
+/** The nodes in the memory of the page, in the document or not. */
+async function countNodes(page: Page): Promise<number> {
+  const session = await page.context().newCDPSession(page)
+  await session.send('HeapProfiler.collectGarbage')
+  const { nodes } = await session.send('Memory.getDOMCounters')
+  await session.detach()
+  return nodes
+}
+
 describe('a long list', { skip: dashboard.skip }, () => {
   test('has at most 80 of 10,000 rows in the document, each with its place among all', async () => {
     await visitList({ pageRows: 10_000 }, async (page) => {
@@ -60,6 +69,17 @@ describe('a long list', { skip: dashboard.skip }, () => {
       }
       await row(page, 9_999).waitFor()
       assert.equal(await page.locator('table').getAttribute('aria-rowcount'), '10001')
+      // Rows that have left the window are gone from the memory too.
+      const before = await countNodes(page)
+      for (let step = 0; step < 30; step += 1) {
+        await page.evaluate(
+          'scrollBy(0, -20 * document.querySelector("tr[data-row]").clientHeight)',
+        )
+        await rowsOf(page)
+      }
+      const after = await countNodes(page)
+      // The garbage of the last steps may still be there.
+      assert.ok(after < 3 * before, `${before} nodes, then ${after}`)
     })
   })
 
