@@ -5,7 +5,15 @@ import { after, before } from 'node:test'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import { PATIENCE_MS } from '../../patience.ts'
 
-const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable', 'chrome']
+const names = [
+  // Without the windows of the full program, which take more time than the pages.
+  'chromium-headless-shell',
+  'chromium',
+  'chromium-browser',
+  'google-chrome',
+  'google-chrome-stable',
+  'chrome',
+]
 
 type Chromium = {
   /** Why there is no browser; `false` when there is one. */
