@@ -10,14 +10,13 @@ import { EMAIL_STATUSES } from '../../../records/words.ts'
 import { sql } from '../../../store/drizzle.ts'
 import type { EmailStatus } from '../../../store/schema/words.ts'
 import type { Base } from '../../ground/base.ts'
-import { chooseEmailPath, type EmailFilter, type EmailPath } from './email-path.ts'
+import { chooseEmailPath, type EmailFilter, type EmailPath, type PathDeps } from './email-path.ts'
 import { type AskedSource, withSource } from './email-source.ts'
 import { isNamed } from './list-emails.ts'
 import { findNamedEmails } from './named-emails.ts'
 import { countBranch, countStatuses, findStretchEnd, type PathPosition } from './path-rows.ts'
-import type { WaitingDeps } from './waiting-emails.ts'
 
-type Deps = Pick<Base, 'config' | 'listTotals' | 'now'> & WaitingDeps
+type Deps = Pick<Base, 'listTotals' | 'now'> & PathDeps
 
 type StatusCount = { status: EmailStatus; count: number }
 
