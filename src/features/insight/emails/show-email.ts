@@ -29,7 +29,6 @@ import { findWorkflowOrigins } from '../../mail/messages/explain/workflow-origin
 import { toSummary } from '../../mail/messages/summary.ts'
 import { type FeedDeps, loadShownEmails } from '../activity/show-emails.ts'
 import { findReceivers } from '../receivers/email-receivers.ts'
-import type { NamingDeps } from '../receivers/receiver-name.ts'
 
 /** The project and the id of an email. An email of another project counts as unknown. */
 type EmailKey = { projectId: string; id: string }
@@ -58,7 +57,7 @@ const listBySeq = statement<EventRow>(
 )
 
 type Deps = Pick<Base, 'store' | 'config' | 'keyring' | 'directory'> & {
-  outbound: Pick<Outbound, 'sign'> & NamingDeps['outbound']
+  outbound: Pick<Outbound, 'sign'>
 }
 
 /** SQLite takes the sizes from the heads of the rows, without reading the texts. */
