@@ -18,7 +18,7 @@ const OPTIONS: BuildOptions = {
   ...bundling,
   format: 'esm',
   // They read or start files of their own packages.
-  external: ['better-sqlite3', 'esbuild', 'oidc-provider'],
+  external: ['better-sqlite3', 'esbuild', 'oidc-provider', 'playwright-core'],
   banner: { js: REQUIRE_BANNER },
   define: {
     'import.meta.dirname': 'placeOfFile.dirname',

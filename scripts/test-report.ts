@@ -1,4 +1,4 @@
-/** Prints what the test runner reports: each failure, each skipped test with its reason, the sums. */
+/** Prints what test runners report: each failure, each skipped test with its reason, the sums over all. */
 import path from 'node:path'
 import type { run } from 'node:test'
 import { inspect } from 'node:util'
@@ -12,17 +12,33 @@ type Summary = Extract<TestEvent, { type: 'test:summary' }>['data']
 
 const SLOWEST = 10
 
-/** Writes to stdout as the tests run; true when every test passed. */
-export async function report(events: TestEvents): Promise<boolean> {
-  let isPassing = true
+type Report = {
+  /** Writes to stdout as the tests of a runner go on, perhaps beside those of another. */
+  read(events: TestEvents): Promise<void>
+  /** Writes the sums and the slowest files; true when there were tests, and every one passed. */
+  end(): boolean
+}
+
+export function openReport(): Report {
+  const startedAt = performance.now()
+  let hasFailed = false
   const durations = new Map<string, number>()
-  for await (const event of events) {
-    if (event.type === 'test:fail') isPassing = false
-    noteDuration(durations, event)
-    process.stdout.write(describe(event))
+  const sums = new Map<string, number>()
+  return {
+    async read(events) {
+      for await (const event of events) {
+        if (event.type === 'test:fail') hasFailed = true
+        if (event.type === 'test:summary') addSums(sums, event.data)
+        noteDuration(durations, event)
+        process.stdout.write(describe(event))
+      }
+    },
+    end() {
+      const all = new Map([...sums, ['duration_ms', Math.round(performance.now() - startedAt)]])
+      process.stdout.write(describeSums(all) + describeSlowest(durations))
+      return !hasFailed && (sums.get('tests') ?? 0) > 0
+    },
   }
-  process.stdout.write(describeSlowest(durations))
-  return isPassing
 }
 
 /** A file of a bundle is a suite at the top; a file that is run from source has a summary. */
@@ -46,8 +62,6 @@ function describe(event: TestEvent): string {
       return event.data.message
     case 'test:stderr':
       return showSourcePlaces(event.data.message)
-    case 'test:summary':
-      return describeSums(event.data)
     default:
       return ''
   }
@@ -67,12 +81,16 @@ function describeFailure({ name, file, line, column, details }: Failure): string
   return `✖ ${name}  ${where}\n${what.replaceAll(/^/gm, '    ')}\n`
 }
 
-function describeSums({ counts, duration_ms, file }: Summary): string {
-  if (file !== undefined) return ''
+/** Adds the sums of a runner; those of a file are in them. */
+function addSums(sums: Map<string, number>, { counts, file }: Summary): void {
+  if (file !== undefined) return
   const { tests, suites, passed, failed, cancelled, skipped, todo } = counts
-  const sums = { tests, suites, pass: passed, fail: failed, cancelled, skipped, todo, duration_ms }
-  const lines = Object.entries(sums).map(([word, count]) => `ℹ ${word} ${count}\n`)
-  return lines.join('')
+  const own = { tests, suites, pass: passed, fail: failed, cancelled, skipped, todo }
+  for (const [word, count] of Object.entries(own)) sums.set(word, (sums.get(word) ?? 0) + count)
+}
+
+function describeSums(sums: ReadonlyMap<string, number>): string {
+  return [...sums].map(([word, count]) => `ℹ ${word} ${count}\n`).join('')
 }
 
 function describeSlowest(durations: ReadonlyMap<string, number>): string {

@@ -1,6 +1,8 @@
 /**
  * `npm test`: types and lint, then every test outside `test/interop`.
- * `npm run test:interop`: `test/interop` only, against other people's software.
+ * `npm run test:interop`: `test/interop` only, against other people's software, in two lanes side by side: the files
+ * that need nothing but Chromium in one process, and the others one after the other. What counts system calls comes last.
+ * `npm run test:interop -- browser`: this lane alone (`browser`, `other`, `quiet`).
  * `npm test -- FILE…`: these test files only, each in a process of its own.
  * `npm test -- --processes N`: as many at a time; without it one more than the machine has cores.
  *
@@ -30,7 +32,7 @@ import { bundleChildren } from './bundle-children.ts'
 import { bundleForTests } from './bundle-for-tests.ts'
 import { bundleTests } from './bundle-tests.ts'
 import { buildDashboard } from './dashboard/build.ts'
-import { report } from './test-report.ts'
+import { openReport } from './test-report.ts'
 
 /** Folders in `test` whose files start and kill programs: one of them takes as long as several others. */
 const LONG = ['e2e', 'docs/commands', 'cli']
@@ -40,6 +42,11 @@ const MIN_BATCH_SIZE = 16
 
 /** Folders whose files take longest. They begin, so that the last processes are short. */
 const FIRST = [...LONG, 'docs', 'http', 'outbound', 'inbound', 'features']
+
+/** Tests of `test/interop` whose only other program is Chromium. They share nothing with the machine. */
+const BROWSER = /^test\/interop\/(?:dashboard\/|http\/(?:browser|guide|invitation|uploads)\.)/
+/** On a busy machine data comes in more pieces, which takes more system calls. */
+const QUIET = /^test\/interop\/process\/system-calls\./
 
 /** For one process with its batch of files. Other load makes the time ten times as long. */
 const TIMEOUT_MS = 3_600_000
@@ -60,6 +67,12 @@ const V8_FLAGS = [
 
 const bundledThreads = path.join(import.meta.dirname, 'bundled-threads.ts')
 
+/** Lines of the program of the browser lane. */
+const SHARE_CHROMIUM = [
+  `import { shareChromium } from ${JSON.stringify(pathToFileURL(path.join(import.meta.dirname, '../test/interop/http/chromium.ts')).href)}`,
+  'await shareChromium()',
+]
+
 /** Kept between runs: compiled TypeScript and the state of tsc. */
 const cache = path.join('node_modules', '.cache', 'pillarbox-tests')
 
@@ -69,7 +82,7 @@ process.exitCode = (await runAll(process.argv.slice(2))) ? 0 : 1
 async function runAll(argv: string[]): Promise<boolean> {
   prepareEnvironment()
   await buildDashboard()
-  if (argv[0] === 'interop') return runTests(globSync('test/interop/**/*.test.ts').sort(), 1)
+  if (argv[0] === 'interop') return runInterop(argv.slice(1))
   if (hasMemoryFolder()) process.env.TMPDIR ??= MEMORY_FOLDER
   const { files, processes } = readArguments(argv)
   if (files.length > 0) return runTests(files, processes)
@@ -92,6 +105,42 @@ async function runAll(argv: string[]): Promise<boolean> {
   ])
   rmSync(folder, { recursive: true })
   return !results.includes(false)
+}
+
+type Lane = 'browser' | 'other' | 'quiet'
+
+/** `lanes`: the names of those to run; none for all. */
+async function runInterop(lanes: readonly string[]): Promise<boolean> {
+  const files = Map.groupBy(globSync('test/interop/**/*.test.ts').sort(), laneOf)
+  const filesOf = (lane: Lane) =>
+    lanes.length === 0 || lanes.includes(lane) ? (files.get(lane) ?? []) : []
+  const browser = await prepareBrowserLane(filesOf('browser'))
+  const { read, end } = openReport()
+  await Promise.all([
+    read(start(filesOf('other'), 1)),
+    read(start(browser.programs, 1, { ...process.env, TEST_PROGRAM: browser.program })),
+  ])
+  await read(start(filesOf('quiet'), 1))
+  browser.remove()
+  return end()
+}
+
+function laneOf(file: string): Lane {
+  const place = file.replaceAll(path.sep, '/')
+  if (BROWSER.test(place)) return 'browser'
+  return QUIET.test(place) ? 'quiet' : 'other'
+}
+
+/** Bundles the files and the threads that they start. The other lanes start the program as its users do. */
+async function prepareBrowserLane(files: string[]) {
+  const bundles = path.resolve(outputFolder, 'for-tests')
+  const program = await bundleForTests(bundles)
+  const bundle = path.join(bundles, 'browser-tests.mjs')
+  await bundleTests(bundle, files)
+  const folder = mkdtempSync(path.join(os.tmpdir(), 'pillarbox-browser-tests-'))
+  const batches = files.length === 0 ? [] : [files]
+  const programs = writePrograms(folder, bundle, batches, SHARE_CHROMIUM)
+  return { program, programs, remove: () => rmSync(folder, { recursive: true }) }
 }
 
 function readArguments(argv: string[]): { files: string[]; processes: number } {
@@ -141,8 +190,16 @@ function divide(files: readonly string[], processes: number): string[][] {
   return batches
 }
 
-/** Writes one program for each batch of files of the bundle into the folder, and returns the paths. */
-function writePrograms(folder: string, bundle: string, batches: string[][]): string[] {
+/**
+ * Writes one program for each batch of files of the bundle into the folder, and returns the paths. `first`: lines of
+ * each before its files.
+ */
+function writePrograms(
+  folder: string,
+  bundle: string,
+  batches: string[][],
+  first: readonly string[] = [],
+): string[] {
   const runner = path.join(import.meta.dirname, 'test-batch.ts')
   const [runnerUrl, bundleUrl] = [runner, bundle].map((file) => pathToFileURL(file).href)
   return batches.map((files, index) => {
@@ -150,6 +207,7 @@ function writePrograms(folder: string, bundle: string, batches: string[][]): str
     const lines = [
       `import { describeFiles } from ${JSON.stringify(runnerUrl)}`,
       `import { testFiles } from ${JSON.stringify(bundleUrl)}`,
+      ...first,
       `describeFiles(testFiles, ${JSON.stringify(files, null, 2)})`,
     ]
     writeFileSync(program, `${lines.join('\n')}\n`)
@@ -177,8 +235,15 @@ async function runTests(files: string[], concurrency: number): Promise<boolean> 
     console.log('✖ no test files')
     return false
   }
+  const { read, end } = openReport()
+  await read(start(files, concurrency))
+  return end()
+}
+
+function start(files: string[], concurrency: number, env?: NodeJS.ProcessEnv) {
   const execArgv = [...V8_FLAGS, '--import', pathToFileURL(bundledThreads).href]
-  return report(run({ files, concurrency, execArgv, timeout: TIMEOUT_MS }))
+  const options = { files, concurrency, execArgv, timeout: TIMEOUT_MS }
+  return run(env === undefined ? options : { ...options, env })
 }
 
 /** An operator's environment must not reach the tests; compiled modules are kept for the next run. */

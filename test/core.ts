@@ -199,6 +199,8 @@ function createIdleOutbound(): Core['outbound'] {
   const convertMarkdown = async (source: string) => markdownToHtml(source)
   const state = {
     siteOf: (domain: string) => domain,
+    knownSiteOf: () => undefined,
+    knownSites: () => [],
     capacity: () => 1_000,
     projectCapacity: () => 1_000,
     lacksConnection: () => false,

@@ -88,10 +88,15 @@ export function createRequestReader<Query, Body>(
   }
   const read = (request: Request) => {
     const isStrict = wantsStrict(request.incoming)
-    const strange = findQueryNames(queryTree, request.query, { isStrict, formatWay })
+    const entries = isStrict ? queryEntries(request.incoming) : []
+    // A parameter with an empty value, or without a name, is not in `query`.
+    const empty = entries.filter(([name, value]) => name === '' || value === '')
+    const named =
+      empty.length === 0 ? request.query : { ...Object.fromEntries(empty), ...request.query }
+    const strange = findQueryNames(queryTree, named, { isStrict, formatWay })
     if (strange.refused.length > 0) throw invalid(strange.refused)
     for (const warning of strange.ignored) request.warn(warning)
-    if (isStrict) refuseRepeated(request.incoming)
+    refuseRepeated(entries)
     if (takesIdempotencyKey) warnOfKeyHeader(request)
     const valid = query === undefined ? (undefined as Query) : validate(query, request.query)
     const { value, unknownNames } = readBody(request.body, isStrict)
@@ -108,14 +113,18 @@ export function createRequestReader<Query, Body>(
   }
 }
 
-/** Of a name that stands twice in a query only the first value is read. @throws AppError VALIDATION_ERROR */
-function refuseRepeated({ url = '' }: IncomingMessage): void {
+/** The parameters of the target as the client sent them. */
+function queryEntries({ url = '' }: IncomingMessage): [name: string, value: string][] {
   const [target = ''] = url.split('#', 1)
   const start = target.indexOf('?')
-  if (start === -1) return
+  return start === -1 ? [] : [...new URLSearchParams(target.slice(start))]
+}
+
+/** Of a name that stands twice in a query only the first value is read. @throws AppError VALIDATION_ERROR */
+function refuseRepeated(entries: readonly (readonly [name: string, value: string])[]): void {
   const seen = new Set<string>()
   const repeated = new Set<string>()
-  for (const name of new URLSearchParams(target.slice(start)).keys()) {
+  for (const [name] of entries) {
     if (seen.has(name)) repeated.add(name)
     seen.add(name)
   }

@@ -143,6 +143,13 @@ const QUERY_ALIASES: Readonly<Record<string, readonly string[]>> = {
 /** Parameters by which other services are asked for CSV. */
 const FORMATS = ['format', 'csv', 'accept']
 
+/** Only strict handling gets to see such a parameter. */
+const NAMELESS: FieldError = {
+  field: 'query',
+  message: 'A parameter of the query has no name',
+  code: 'unrecognized',
+}
+
 /** The unknown names of a query. `formatWay`: how a client gets the answer as CSV. */
 export function findQueryNames(
   tree: NameTree | undefined,
@@ -156,6 +163,10 @@ export function findQueryNames(
   const others = isStrict ? names : names.filter(({ name }) => name !== 'projectId')
   const found: NamesFound = { ignored: [], refused: [] }
   for (const { known, ...other } of others) {
+    if (other.name === '') {
+      found.refused.push(NAMELESS)
+      continue
+    }
     const unknown = { ...other, known, text: 'There is no such parameter' }
     const name = camelCase(unknown.name)
     if (formatWay !== undefined && FORMATS.includes(name.toLowerCase()) && !isStrict) {

@@ -80,6 +80,10 @@ export type Outbound = {
   projectCapacity(projectId: string, queueClass: QueueClass): number
   /** Returns the site of a domain (A-labels), or the domain itself while its site is unknown. */
   siteOf(domain: string): string
+  /** As `siteOf`; undefined while the site is unknown, and for mail to a smarthost or the sandbox. */
+  knownSiteOf(domain: string): string | undefined
+  /** The domains (A-labels) with a known site. */
+  knownSites(): Iterable<readonly [domain: string, site: string]>
   /** The instant (epoch ms) before which nothing may be sent to the site; 0 if mail may be sent. */
   blockedUntil(site: string): number
   /** Until when (epoch ms) nothing is sent to the site, and why; null = it is not paused. */
@@ -189,6 +193,8 @@ export function startOutbound(deps: OutboundDeps, listener: OutboundListener): O
     threads: deliveries.threads,
     progressOf: deliveries.progressOf,
     siteOf: destinations.siteOf,
+    knownSiteOf: destinations.knownSiteOf,
+    knownSites: destinations.knownSites,
     blockedUntil: shaping.blockedUntil,
     pauseOf: shaping.pauseOf,
     restrictionOf: shaping.restrictionOf,

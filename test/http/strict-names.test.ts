@@ -1,6 +1,6 @@
 /**
  * `Prefer: handling=strict` at every route: a name that the operation does not know is refused, wherever it
- * stands, and so is one that stands twice in the query, and nothing is done; a request without such a name takes
+ * stands, and so is one that stands twice in the query, also without a value, and a parameter without a name, and nothing is done; a request without such a name takes
  * effect as any other.
  */
 import assert from 'node:assert/strict'
@@ -48,6 +48,8 @@ test('an unknown or repeated name is refused at every operation and depth, and n
     const route = findRoute(service.core, step.name)
     const earlier = await digestTables(service.core)
     refuses(step.name, await send(strict, { [NAME]: '1' }), NAME)
+    refuses(step.name, await send(strict, { [NAME]: '' }), NAME)
+    refuses(step.name, await send(strict, { '': '1' }), 'query')
     for (const name of parametersOf(route).slice(0, 1)) {
       refuses(step.name, await send(strict, { [name]: ['1', '1'] }), name)
       repeated += 1
@@ -131,6 +133,8 @@ describe('strict handling', () => {
       const answer = await fetch(`${place}?${NAME}=1`, request)
       assert.equal(answer.status, 422, await answer.text())
       assert.equal(answer.headers.get('preference-applied'), 'handling=strict')
+      const nameless = await fetch(`${place}?=1`, request)
+      assert.equal(nameless.status, 422, await nameless.text())
       if (findRoute(service.core, name).takesForm !== true) return
       const body = new URLSearchParams({ [NAME]: '1' })
       const refused = await fetch(place, { ...request, body })
@@ -188,6 +192,16 @@ describe('strict handling', () => {
     const headers = { ...STRICT, cookie: await logIn(service.core, mine.ownerId) }
     const { status } = await sendPlainly(new URL(path, service.url), { headers })
     assert.equal(status, 200)
+  })
+
+  test('a query may have known names without values, and nothing between two &', async () => {
+    for (const query of ['?search=', '?search', '?', '?&&search=&']) {
+      const { status, text } = await sendStrictly('GET', `/contacts${query}`)
+      assert.equal(status, 200, `${query}: ${text}`)
+    }
+    for (const query of ['?=', '?=1', '?limit=5&=', '?limit=5&=1&=2']) {
+      refuses(query, await sendStrictly('GET', `/contacts${query}`), 'query')
+    }
   })
 
   test('a path without a route is not found, whatever its names', async () => {

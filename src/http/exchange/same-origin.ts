@@ -46,6 +46,8 @@ function isOwnHost(origin: string, { socket, headers }: IncomingMessage, own: UR
   const { host } = headers
   if (!URL.canParse(origin) || host === undefined) return false
   const page = new URL(origin)
+  // An origin is a scheme, a host and a port (RFC 6454, section 7): a URL with more is none.
+  if (!['http:', 'https:'].includes(page.protocol) || page.origin !== origin) return false
   if (page.host !== host.toLowerCase()) return false
   const isEncrypted = (socket as Partial<TLSSocket>).encrypted === true
   const isTunnel = isLoopbackHost(page.hostname.replace(/^\[|\]$/g, ''))

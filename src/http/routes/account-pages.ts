@@ -18,6 +18,7 @@ import {
 import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from '../../records/limits.ts'
 import type { Language } from '../../texts/languages.ts'
 import { deviceCookie } from '../exchange/cookies.ts'
+import { isFromOtherSite } from '../exchange/same-origin.ts'
 import type { HtmlPage, Layout } from '../pages/layout.ts'
 import { readerLanguage } from '../pages/reader-language.ts'
 import {
@@ -95,7 +96,7 @@ export const savePassword = ({ core, layout }: RouteDeps) =>
       )
       // A form of another site could replace the cookie of the reader's browser by that of its own
       // account.
-      const isForeign = incoming.headers['sec-fetch-site'] === 'cross-site'
+      const isForeign = isFromOtherSite(incoming)
       const cookies = isForeign ? [] : [deviceCookie(core.config, device, core.now())]
       return { ...redirect('auth/reset-password?done=1'), cookies }
     },

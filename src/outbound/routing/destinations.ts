@@ -28,6 +28,10 @@ export type Destinations = {
   resolve(domain: string): Promise<Destination>
   /** Returns the site of the last destination found, even if it has expired; else the domain. */
   siteOf(domain: string): string
+  /** As `siteOf`; undefined for a domain without a known site, and where mail goes to one place. */
+  knownSiteOf(domain: string): string | undefined
+  /** The domains with a known site, at most some ten thousand. */
+  knownSites(): Iterable<readonly [domain: string, site: string]>
 }
 
 const MAX_DESTINATIONS = 20_000
@@ -102,12 +106,14 @@ export function createDestinations(deps: DestinationDeps): Destinations {
     open.set(key, running)
     return running
   }
+  const noSites = { knownSiteOf: () => undefined, knownSites: () => [] }
   if (mode === 'sandbox') {
     const destination = sandboxDestination(deps.sandboxPort)
     return {
       find: () => destination,
       resolve: () => Promise.resolve(destination),
       siteOf: () => 'sandbox',
+      ...noSites,
     }
   }
   if (mode === 'relay') {
@@ -115,13 +121,21 @@ export function createDestinations(deps: DestinationDeps): Destinations {
       find: () => findKnown('relay'),
       resolve: () => resolve('relay', () => timed(deps, (lookup) => findSmarthost(deps, lookup))),
       siteOf: () => 'relay',
+      ...noSites,
     }
   }
+  const siteIn = (destination: Destination | undefined) =>
+    destination?.kind === 'open' ? destination.site : undefined
   return {
     find: findKnown,
-    siteOf(domain) {
-      const destination = known.get(domain)
-      return destination?.kind === 'open' ? destination.site : domain
+    siteOf: (domain) => siteIn(known.get(domain)) ?? domain,
+    // Who looks keeps no destination from being forgotten.
+    knownSiteOf: (domain) => siteIn(known.peek(domain)),
+    *knownSites() {
+      for (const [domain, destination] of known.entries()) {
+        const site = siteIn(destination)
+        if (site !== undefined) yield [domain, site]
+      }
     },
     resolve: (domain) =>
       resolve(domain, () => timed(deps, (lookup) => findMxDestination(deps, domain, lookup))),

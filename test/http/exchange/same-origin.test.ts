@@ -41,6 +41,24 @@ describe('S17: the origin of a request', () => {
     assert.equal(isRefused({ ...own, baseUrl: 'http://10.0.0.1' }), false)
   })
 
+  it('is foreign with another scheme, and with more than a scheme, a host and a port', () => {
+    const host = 'mail.test'
+    for (const origin of [
+      ...['ftp://mail.test', 'ws://mail.test', 'wss://mail.test', 'app://mail.test'],
+      ...['//mail.test', 'mail.test', 'mail.test:443', 'blob:https://mail.test', ''],
+      ...['ada@mail.test', 'ada:secret@mail.test', '@mail.test', ':@mail.test'].flatMap((rest) => [
+        `https://${rest}`,
+        `http://${rest}`,
+      ]),
+      ...['https://mail.test/', 'https://mail.test/?', 'https://mail.test#', 'https:mail.test'],
+      ...['https://mail.test, https://evil.test', 'https://mail.test https://evil.test'],
+    ]) {
+      for (const baseUrl of ['https://other.test', 'http://10.0.0.1']) {
+        assert.equal(isRefused({ origin, host, baseUrl }), true, origin)
+      }
+    }
+  })
+
   it('of a tunnel to this machine is own', () => {
     for (const host of ['127.0.0.1:8080', 'localhost:8080', '[::1]:8080']) {
       assert.equal(isRefused({ origin: `http://${host}`, host }), false, host)

@@ -33,7 +33,7 @@ const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 const AXE_TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
 
 export function useDashboard(settings: Record<string, string> = {}) {
-  const chromium = useChromium(['--disable-background-networking'])
+  const chromium = useChromium()
   let program: Program | undefined
   before(async () => {
     if (chromium.skip !== false) return
@@ -55,6 +55,12 @@ export function useDashboard(settings: Record<string, string> = {}) {
       const user = await addUser(core, { isOperator })
       if (role !== null) await addMember(core, { projectId: project.id, userId: user.id, role })
       return { ...user, cookie: await logIn(core, user.id) }
+    },
+
+    /** Opens another page in a visit, as somebody who types its address does. `path`: as that of a visit. */
+    async open(page: Page, path: string): Promise<void> {
+      const { url, project } = running()
+      await page.goto(new URL(path.replace('PROJECT', project.id), url()).href)
     },
 
     /** Opens the page and hands it over. */

@@ -25,7 +25,7 @@ const KEPT =
 
 const PASSWORD = 'correct horse battery staple'
 
-const chromium = useChromium(['--disable-background-networking'])
+const chromium = useChromium()
 
 describe('the first run', { skip: chromium.skip }, () => {
   let dns: FakeDns

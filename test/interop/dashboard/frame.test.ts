@@ -39,15 +39,16 @@ describe('the frame of the dashboard', { skip: dashboard.skip }, () => {
 
   test('shows the same page for a foreign project as for one that does not exist', async () => {
     const person = await dashboard.makePerson(null)
-    for (const path of [
-      '/app/PROJECT',
-      '/app/0199a7c0-0000-7000-8000-000000000001/emails',
-      '/app/x/y',
-    ]) {
-      await dashboard.visit({ person, path }, async (page) => {
+    await dashboard.visit({ person, path: '/app/me' }, async (page) => {
+      for (const path of [
+        '/app/PROJECT',
+        '/app/0199a7c0-0000-7000-8000-000000000001/emails',
+        '/app/x/y',
+      ]) {
+        await dashboard.open(page, path)
         await page.getByRole('heading', { level: 1, name: 'This page does not exist' }).waitFor()
-      })
-    }
+      }
+    })
   })
 
   test('goes everywhere by keys, and each page has the focus in its heading', async () => {

@@ -15,6 +15,9 @@ const names = [
   'chrome',
 ]
 
+/** Of all modules of a process: tests of a bundle have another copy of this one than the bundle's runner. */
+const SHARED = Symbol.for('pillarbox: the Chromium of this process')
+
 type Chromium = {
   /** Why there is no browser; `false` when there is one. */
   skip: string | false
@@ -22,14 +25,19 @@ type Chromium = {
   visit<T>(options: BrowserContextOptions, look: (page: Page) => Promise<T>): Promise<T>
 }
 
-/** A browser for the tests of a file. `options`: of its command line. */
+/**
+ * A browser for the tests of a file, which the files of a process may share: each visit has a context of its own.
+ * `options`: of its command line; a file with some has its own browser.
+ */
 export function useChromium(options: readonly string[] = []): Chromium {
   const program = findChromium()
-  let browser: Browser | undefined
+  const shared: Browser | undefined =
+    options.length > 0 ? undefined : Reflect.get(globalThis, SHARED)
+  let browser = shared
   before(async () => {
-    if (program !== undefined) browser = await launchChromium(program, options)
+    if (program !== undefined) browser ??= await launchChromium(program, options)
   })
-  after(() => browser?.close())
+  after(() => (shared === undefined ? browser?.close() : undefined))
   return {
     skip: program === undefined && 'chromium is not installed',
     async visit(contextOptions, look) {
@@ -43,6 +51,15 @@ export function useChromium(options: readonly string[] = []): Chromium {
       }
     },
   }
+}
+
+/** Starts a browser, if there is one, for all test files of this process. Call it before the first suite. */
+export async function shareChromium(): Promise<void> {
+  const program = findChromium()
+  if (program === undefined) return
+  const browser = await launchChromium(program)
+  Reflect.set(globalThis, SHARED, browser)
+  after(() => browser.close())
 }
 
 /** The browser of this machine; undefined without one. */

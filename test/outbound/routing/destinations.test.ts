@@ -228,6 +228,8 @@ test('a destination is cached as long as its records, and its site longer', asyn
     'mx.provider.test': { A: ['8.8.8.8'], ttl: 60 },
   })
   assert.equal(destinations.siteOf('a.test'), 'a.test')
+  assert.equal(destinations.knownSiteOf('a.test'), undefined)
+  assert.deepEqual([...destinations.knownSites()], [])
   assert.equal(destinations.find('a.test'), undefined)
   const route = await open('a.test')
   assert.equal(destinations.find('a.test'), route)
@@ -235,6 +237,8 @@ test('a destination is cached as long as its records, and its site longer', asyn
   clock.at += 61_000
   assert.equal(destinations.find('a.test'), undefined)
   assert.equal(destinations.siteOf('a.test'), 'provider.test')
+  assert.equal(destinations.knownSiteOf('a.test'), 'provider.test')
+  assert.deepEqual([...destinations.knownSites()], [['a.test', 'provider.test']])
   await open('a.test')
   assert.equal(dns.count('a.test', 'MX'), 1)
   assert.equal(dns.count('mx.provider.test', 'A'), 2)

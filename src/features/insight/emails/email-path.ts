@@ -8,7 +8,8 @@ import { BAD_ENDS, isBadEnd, onShelves, type Shelf } from '../../../store/shelve
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Base } from '../../ground/base.ts'
 import { isRelaying } from '../receivers/email-receivers.ts'
-import { isOfReceiver } from './receiver-term.sqlite.ts'
+import { type NamingDeps, namedDomains } from '../receivers/receiver-name.ts'
+import { isOfReceiver, type ReceiverNames } from './receiver-term.sqlite.ts'
 import { areWaiting, areWaitingStatuses, findWaiting, type WaitingDeps } from './waiting-emails.ts'
 
 export type EmailFilter = {
@@ -72,18 +73,23 @@ const MAX_CONTACTS = 100
 /** Texts that begin with a prefix are below the prefix with this character behind it. */
 export const LAST_CHARACTER = '\u{10ffff}'
 
+export type PathDeps = Pick<Base, 'config'> & WaitingDeps & NamingDeps
+
 /**
  * Chooses the path. A contact, campaign or template of another project gives a path without
  * branches. `begun`: undefined for the first page of a list.
  */
 export async function chooseEmailPath(
-  deps: Pick<Base, 'config'> & WaitingDeps,
+  deps: PathDeps,
   given: EmailFilter,
   begun?: BegunSearch,
 ): Promise<EmailPath> {
   const filter: PathFilter = {
     ...given,
-    isRelay: isRelaying(deps.config),
+    names: {
+      isRelay: isRelaying(deps.config),
+      named: given.receiver === undefined ? new Map() : namedDomains(deps),
+    },
     waiting: await findWaitingOf(deps, given),
   }
   const { projectId, contactId, search = '' } = filter
@@ -105,7 +111,7 @@ export async function chooseEmailPath(
 }
 
 /** `waiting`: the row numbers of all emails in the states of the filter, if these are few and wait. */
-type PathFilter = EmailFilter & { isRelay: boolean; waiting: readonly number[] | undefined }
+type PathFilter = EmailFilter & { names: ReceiverNames; waiting: readonly number[] | undefined }
 
 /**
  * The emails of a contact, campaign or template are few, or are found by an index of their own: a list of these goes on
@@ -262,7 +268,7 @@ function pathOf(
     statuses === undefined ? undefined : statusIn(statuses),
     states === undefined ? undefined : sql`state in ${listOf(states)}`,
     isTest === undefined ? undefined : sql`is_test = ${isTest ? 1 : 0}`,
-    receiver === undefined ? undefined : isOfReceiver(receiver, filter.isRelay),
+    receiver === undefined ? undefined : isOfReceiver(receiver, filter.names),
     executionId === undefined || index === 'emails_workflow'
       ? undefined
       : sql`workflow_execution_id = ${executionId}`,

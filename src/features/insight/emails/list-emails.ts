@@ -41,7 +41,13 @@ import type { LiveDeps } from '../../mail/messages/explain/live-status.ts'
 import { findWorkflowOrigins } from '../../mail/messages/explain/workflow-origin.ts'
 import { SUMMARY_COLUMNS, toSummary } from '../../mail/messages/summary.ts'
 import { findReceivers } from '../receivers/email-receivers.ts'
-import { chooseEmailPath, type EmailFilter, type EmailPath, type PathKey } from './email-path.ts'
+import {
+  chooseEmailPath,
+  type EmailFilter,
+  type EmailPath,
+  type PathDeps,
+  type PathKey,
+} from './email-path.ts'
 import { type AskedSource, withSource } from './email-source.ts'
 import { findNamedEmails } from './named-emails.ts'
 import {
@@ -53,7 +59,6 @@ import {
   STRETCH,
   selectPathStretch,
 } from './path-rows.ts'
-import type { WaitingDeps } from './waiting-emails.ts'
 
 export type EmailQuery = EmailFilter & {
   limit: number
@@ -63,7 +68,7 @@ export type EmailQuery = EmailFilter & {
   isCounted?: boolean
 }
 
-type Deps = Pick<Base, 'config' | 'keyring' | 'listTotals' | 'now'> & WaitingDeps & LiveDeps
+type Deps = Pick<Base, 'keyring' | 'listTotals' | 'now'> & PathDeps & LiveDeps
 type FoundRow = PathPosition & { id: string }
 type FoundEmail = FoundRow & { path: EmailPath }
 

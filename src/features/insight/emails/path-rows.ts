@@ -6,8 +6,13 @@ import { rowNumber } from '../../../store/dialect.ts'
 import { type SQL, sql } from '../../../store/drizzle.ts'
 import type { Base } from '../../ground/base.ts'
 import { addRowCounts, countStretches, type RowCount } from '../../ground/list-totals.ts'
-import { chooseEmailPath, type EmailFilter, type EmailPath, type PathKey } from './email-path.ts'
-import type { WaitingDeps } from './waiting-emails.ts'
+import {
+  chooseEmailPath,
+  type EmailFilter,
+  type EmailPath,
+  type PathDeps,
+  type PathKey,
+} from './email-path.ts'
 
 export type PathPosition = { at: number; number: number; contactId: string }
 
@@ -29,7 +34,7 @@ export const ORDERS: Record<PathKey, SQL> = {
   contact: sql`contact_id desc`,
 }
 
-type Deps = Pick<Base, 'config' | 'listTotals'> & WaitingDeps
+type Deps = Pick<Base, 'listTotals'> & PathDeps
 
 /** Selects the matching rows of a stretch of one branch, at most one more than wanted. */
 export function selectPathStretch(path: EmailPath, stretch: BranchRange & { wanted: number }): SQL {

@@ -1,14 +1,19 @@
 /**
  * The receiver of an email: its mailbox provider, by the domain of the recipient, else by the first server that the
- * email was offered to. Analytics counts by the same names. A smarthost is no receiver.
+ * email was offered to, else, while it waits, by the servers that receive for the domain. Analytics counts by the same
+ * names. A smarthost is no receiver.
  */
 import { providerOf, providerOfDomain } from '../../../formats/address/mailbox-providers.ts'
+import { WAITING_STATES } from '../../../records/words.ts'
 import { listOf } from '../../../store/dialect.ts'
 import { sql } from '../../../store/drizzle.ts'
 import type { Email } from '../../../store/schema/messages.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../ground/base.ts'
+import { type NamingDeps, receiverOfDomain } from './receiver-name.ts'
+
+const WAITING: ReadonlySet<string> = new Set(WAITING_STATES)
 
 type AttemptRow = { emailId: string; result: string; host: string | null }
 
@@ -49,18 +54,23 @@ export async function findFirstHosts(
 
 /** Names the receivers of emails, by the id of the email. */
 export async function findReceivers(
-  { store, config }: Pick<Base, 'store' | 'config'>,
-  emails: readonly (ReceivedEmail & Pick<Email, 'id'>)[],
+  deps: Pick<Base, 'store' | 'config'> & NamingDeps,
+  emails: readonly (ReceivedEmail & Pick<Email, 'id' | 'state'>)[],
 ): Promise<Map<string, string>> {
-  const isRelay = isRelaying(config)
+  const isRelay = isRelaying(deps.config)
   const unknown = emails.filter(
     ({ recipientDomain }) => providerOfDomain(recipientDomain ?? '') === undefined,
   )
   const ids = JSON.stringify(unknown.map(({ id }) => id))
-  const hosts = unknown.length === 0 ? new Map() : await findFirstHosts(store.read, ids)
-  return new Map(
-    emails.map((email) => [email.id, receiverOf(email, { host: hosts.get(email.id), isRelay })]),
-  )
+  const hosts: ReadonlyMap<string, string | null> =
+    unknown.length === 0 ? new Map() : await findFirstHosts(deps.store.read, ids)
+  const nameOf = (email: (typeof emails)[number]) => {
+    const host = hosts.get(email.id)
+    const isUntried = host === undefined && WAITING.has(email.state)
+    if (isUntried) return receiverOfDomain(deps, email.recipientDomain ?? '')
+    return receiverOf(email, { host, isRelay })
+  }
+  return new Map(emails.map((email) => [email.id, nameOf(email)]))
 }
 
 /** Whether the server hands all mail to a smarthost. */

@@ -1,24 +1,36 @@
-/** Names the receiver of mail that waits, as analytics names it once it was tried. */
-import { providerOf } from '../../../formats/address/mailbox-providers.ts'
+/** Names the receiver of mail that was not offered to a server yet, as it is named once it was. */
+import {
+  OTHER_PROVIDER,
+  providerOfDomain,
+  providerOfHost,
+} from '../../../formats/address/mailbox-providers.ts'
+import type { Outbound } from '../../../outbound/outbound.ts'
 import { findProvider } from '../../../outbound/routing/providers.ts'
-import type { Base } from '../../ground/base.ts'
+
+export type NamingDeps = { outbound: Pick<Outbound, 'knownSiteOf' | 'knownSites'> }
 
 /**
- * Returns a function that names the receiver of a domain (A-labels): by the domain, else by the servers that
- * receive for it. These are known once the server has sent mail to the domain; a smarthost is none of them.
+ * Names the receiver of a domain (A-labels): by the domain, else by the servers that receive for it. These are known once
+ * the server has looked for them; a smarthost is none of them.
  */
-export function createReceiverNaming({
-  config,
-  outbound,
-}: Pick<Base, 'config' | 'outbound'>): (domain: string) => string {
-  if (config.delivery.mode !== 'direct') return (domain) => providerOf(domain, null)
-  return (domain) => {
-    // A site is named after its provider, or after the domains of its hosts.
-    const hosts = outbound
-      .siteOf(domain)
-      .split(',')
-      .map((name) => findProvider(name)?.hosts[0] ?? name)
-    const names = hosts.map((host) => providerOf(domain, host))
-    return names.find((name) => name !== providerOf(domain, null)) ?? providerOf(domain, null)
+export function receiverOfDomain({ outbound }: NamingDeps, domain: string): string {
+  const site = outbound.knownSiteOf(domain)
+  return providerOfDomain(domain) ?? (site === undefined ? OTHER_PROVIDER : receiverOfSite(site))
+}
+
+/** Returns the domains that `receiverOfDomain` names by their servers, each with the name; none is `Other`. */
+export function namedDomains({ outbound }: NamingDeps): Map<string, string> {
+  const named = new Map<string, string>()
+  for (const [domain, site] of outbound.knownSites()) {
+    const name = receiverOfSite(site)
+    if (name === OTHER_PROVIDER || providerOfDomain(domain) !== undefined) continue
+    named.set(domain, name)
   }
+  return named
+}
+
+/** A site is named after its provider, or after the domains of its hosts. */
+function receiverOfSite(site: string): string {
+  const hosts = site.split(',').map((name) => findProvider(name)?.hosts[0] ?? name)
+  return hosts.map(providerOfHost).find((name) => name !== OTHER_PROVIDER) ?? OTHER_PROVIDER
 }

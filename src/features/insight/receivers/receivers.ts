@@ -14,7 +14,7 @@ import type { ReceiverRecord } from '../../../records/receiver.ts'
 import type { Base } from '../../ground/base.ts'
 import type { Lanes } from '../../mail/messages/queue/lanes.ts'
 import { limitedUntil } from '../../mail/messages/queue/site-openness.ts'
-import { createReceiverNaming } from './receiver-name.ts'
+import { receiverOfDomain } from './receiver-name.ts'
 import { findReplies, type OwnReply } from './replies.ts'
 import { listWaitingDomainsOf, type WaitingDomain } from './waiting-domains.ts'
 
@@ -37,9 +37,8 @@ export async function listReceivers(
   deps: ReceiverDeps,
   projectId: string,
 ): Promise<ReceiverRecord[]> {
-  const nameOf = createReceiverNaming(deps)
   const domains = await listWaitingDomainsOf(deps, projectId)
-  const named = Map.groupBy(domains, ({ domain }) => nameOf(domain))
+  const named = Map.groupBy(domains, ({ domain }) => receiverOfDomain(deps, domain))
   const receivers = [...named]
     .map(([name, some]) => toReceiverMail(name, some))
     .toSorted(byTrouble)

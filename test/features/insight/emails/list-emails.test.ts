@@ -283,6 +283,41 @@ test('a count of more than half a second ends without counts', async (t) => {
   assert.deepEqual(await counted(200), [null, true])
 })
 
+test('a count by status begins no scan after half a second, wherever it is', async (t) => {
+  const { core, clock, project, add } = await open(t)
+  const { id: projectId } = project
+  await add({ to: 'a@dest.test' }, { to: 'b@dest.test', change: { ...failed, shelf: 6 } })
+  /** Counts with a scan that takes longer than a count may, and returns how many scans began. */
+  const scansOf = async (filter: object, late: number) => {
+    let scans = 0
+    const scan = new Proxy(core.store.scan, {
+      get(reader, name) {
+        const value = Reflect.get(reader, name)
+        if (typeof value !== 'function') return value
+        return (...input: unknown[]) => {
+          scans += 1
+          if (scans === late) clock.now += 500
+          return value.apply(reader, input)
+        }
+      },
+    })
+    const deps = { ...core, store: { ...core.store, scan } }
+    const { tooMany } = await countEmailsByStatus(deps, { projectId, ...filter })
+    return { scans, tooMany }
+  }
+  for (const filter of [
+    ...[{}, { states: ['queued'] }, { search: 'a@' }, { receiver: 'Other' }],
+    ...[{ statuses: ['FAILED'] }, { statuses: ['PENDING'], search: 'a@' }],
+  ]) {
+    const name = JSON.stringify(filter)
+    const whole = await scansOf(filter, 0)
+    assert.equal(whole.tooMany, false, name)
+    for (let late = 1; late < whole.scans; late += 1) {
+      assert.deepEqual(await scansOf(filter, late), { scans: late, tooMany: true }, name)
+    }
+  }
+})
+
 test('a project counts by status four times at once, as it counts lists', async (t) => {
   const { core, project } = await open(t)
   const { scan } = core.store

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { MINUTE_MS } from '../../../../src/base/clock.ts'
+import type { EmailQuery } from '../../../../src/features/insight/emails/list-emails.ts'
 import { listReceivers } from '../../../../src/features/insight/receivers/receivers.ts'
 import {
   chooseLanes,
@@ -10,12 +11,20 @@ import {
 import { holdDomain } from '../../../../src/features/mail/messages/queue/holds.ts'
 import { opennessOf } from '../../../../src/features/mail/messages/queue/site-openness.ts'
 import type { SiteStatus } from '../../../../src/outbound/sites/site-status.ts'
+import { WAITING_STATES } from '../../../../src/records/words.ts'
 import { eq } from '../../../../src/store/drizzle.ts'
 import type { Project } from '../../../../src/store/schema/accounts.ts'
 import { attempts, emails } from '../../../../src/store/schema/messages.ts'
 import { address, OPEN_SITE, START } from '../../../core.ts'
+import { listEmails } from '../../../lists.ts'
 import { setEmails } from '../../../set-emails.ts'
 import { addSenderProject, openSender } from '../../mail/messages/sender.ts'
+
+const HOSTS: Readonly<Record<string, string>> = {
+  'gmail.com': 'gmail-smtp-in.l.google.com',
+  'workspace.test': 'aspmx.l.google.com',
+  'icloud-customer.test': 'mx01.mail.icloud.com',
+}
 
 const OUTLOOK = 'olc.protection.outlook.com'
 
@@ -32,12 +41,17 @@ async function open(t: TestContext) {
   ])
   const config = { ...core.config, delivery: { ...core.config.delivery, mode: 'direct' as const } }
   core.outbound.siteOf = (domain) => siteOfDomain.get(domain) ?? domain
+  core.outbound.knownSiteOf = (domain) => siteOfDomain.get(domain)
+  core.outbound.knownSites = () => siteOfDomain
+  core.outbound.sites = () => []
   core.outbound.siteStatus = (site) => ({ ...OPEN_SITE, site, ...sites.get(site) })
   core.queueNotifier.listen((notice) => {
     if (typeof notice !== 'string') core.lanes.addDueAt(notice, notice.dueAt)
   })
   return {
     ...{ core, project, sites },
+    emails: (query: Partial<EmailQuery>) =>
+      listEmails({ ...core, config }, { projectId: project.id, limit: 100, ...query }),
     list: (of: Project = project) => listReceivers({ ...core, config }, of.id),
     async send(to: string, of: Project = project): Promise<string> {
       const from = {
@@ -110,6 +124,39 @@ test('a receiver is as bad as most of its mail that is not let through', async (
     [other?.receiver, other?.waiting, other?.state, other?.affected, other?.until, other?.domains],
     ['Other', 4, 'closed', 2, until, ['two.test']],
   )
+})
+
+test('each name finds the mail that it stands for in the list of emails', async (t) => {
+  const { list, emails: find, send, defer } = await open(t)
+  for (const domain of ['gmail.com', 'workspace.test', 'icloud-customer.test', 'small.test']) {
+    await send(`untried@${domain}`)
+    await defer(await send(`unknown@${domain}`))
+    await defer(await send(`tried@${domain}`), { host: HOSTS[domain] ?? 'mx.small.test' })
+  }
+  const rows = await list()
+  const names = rows.map(({ receiver }) => receiver)
+  assert.deepEqual(names.toSorted(), ['Gmail', 'Google Workspace', 'Other', 'iCloud'])
+  for (const { receiver, waiting } of rows) {
+    const { data, total } = await find({ receiver, states: WAITING_STATES })
+    assert.deepEqual([total, waiting], [3, 3], receiver)
+    for (const email of data) assert.equal(email.receiver, receiver)
+    assert.deepEqual(await find({ receiver }), await find({ receiver, states: WAITING_STATES }))
+  }
+  const { data } = await find({})
+  for (const { id, receiver } of data) {
+    const found = (await find({ receiver })).data.map((email) => email.id)
+    assert.ok(found.includes(id), `${id} is of ${receiver}`)
+  }
+})
+
+test('mail that ended before any server was asked is of no provider', async (t) => {
+  const { core, emails: find, send } = await open(t)
+  const id = await send('ada@workspace.test')
+  assert.equal((await find({ receiver: 'Google Workspace' })).total, 1)
+  const change = { state: 'failed', status: 'FAILED', dueAt: null, shelf: 6 } as const
+  await core.store.write((tx) => setEmails(tx, change, eq(emails.id, id)))
+  assert.equal((await find({ receiver: 'Google Workspace' })).total, 0)
+  assert.equal((await find({ receiver: 'Other' })).data[0]?.receiver, 'Other')
 })
 
 test('nothing of another project is counted or quoted', async (t) => {

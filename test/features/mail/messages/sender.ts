@@ -58,6 +58,8 @@ export async function openSender(
   const restrictions: Sender['restrictions'] = new Map()
   const outbound = {
     siteOf: (domain: string) => domain,
+    knownSiteOf: () => undefined,
+    knownSites: () => [],
     capacity: (site: string) => capacity.get(site) ?? 1_000,
     projectCapacity: () => 1_000,
     lacksConnection: () => false,

@@ -1,5 +1,6 @@
 /**
- * Reads and writes the values of cells, so that an exported value is imported without a change.
+ * Reads and writes the values of cells, so that an exported value is imported without a change, except for what no
+ * text of CSV can have (`writeText`).
  *
  * A text that a spreadsheet program would take for a formula is written with a leading apostrophe,
  * which such programs show as text. When an export of this service is read, the apostrophe is
@@ -127,9 +128,14 @@ export function writeValue(value: unknown): OutCell {
   return JSON.stringify(value)
 }
 
-/** Writes a text so that no program runs it as a formula. */
+/**
+ * Writes a text so that no program runs it as a formula, and every program reads all of the file. A lone
+ * surrogate is no character, and RFC 4180 has no NUL: programs in C end the cell at it, and some readers refuse
+ * the file. Both become U+FFFD, and an import brings that back. In JSON both stay, as escapes.
+ */
 export function writeText(text: string): string {
-  return needsApostrophe(text) ? `'${text}` : text
+  const written = text.toWellFormed().replaceAll('\0', '\ufffd')
+  return needsApostrophe(written) ? `'${written}` : written
 }
 
 function removeApostrophe(text: string): string {
