@@ -2,6 +2,7 @@
 import { computed, signal } from '@preact/signals'
 import { languageOfAccount } from '../logic/account-language.ts'
 import { projectOf } from '../logic/base.ts'
+import { clearTab, keep, readKept } from '../logic/storage.ts'
 import {
   LANGUAGES,
   type LanguageCode,
@@ -84,7 +85,7 @@ addEventListener('online', lookAgain)
 /** Loads what all screens need. Without a session, `user` stays undefined. */
 export async function start(): Promise<void> {
   startFailure.value = undefined
-  const isExpected = localStorage.getItem(SIGNED_IN) !== null
+  const isExpected = readKept(SIGNED_IN) !== null
   try {
     const [settings] = await Promise.all([
       call('GET /config'),
@@ -105,10 +106,10 @@ async function loadUser(): Promise<void> {
     isUnverified.value = own === undefined
     takeProjects(own ?? [])
     user.value = self
-    localStorage.setItem(SIGNED_IN, self.id)
+    keep(SIGNED_IN, self.id)
   } catch (error) {
     if (!(error instanceof ApiFailure) || error.status !== 401) throw error
-    localStorage.removeItem(SIGNED_IN)
+    keep(SIGNED_IN, undefined)
   }
 }
 
@@ -147,7 +148,7 @@ export async function signedIn(): Promise<void> {
  * of another person, or of one who has signed out.
  */
 export function wakeUp(): void {
-  if (localStorage.getItem(SIGNED_IN) !== (user.value?.id ?? null)) {
+  if (readKept(SIGNED_IN) !== (user.value?.id ?? null)) {
     location.reload()
     return
   }
@@ -179,8 +180,8 @@ export async function signOut(): Promise<void> {
   }
   endSetUp()
   queryClient.clear()
-  sessionStorage.clear()
-  localStorage.removeItem(SIGNED_IN)
+  clearTab()
+  keep(SIGNED_IN, undefined)
   location.assign(`${base}/app/login`)
 }
 
@@ -226,12 +227,12 @@ document.addEventListener('visibilitychange', () => {
 
 /** The project that was shown last, or else the newest. */
 export function lastProject(): Project | undefined {
-  const last = localStorage.getItem(LAST_PROJECT)
+  const last = readKept(LAST_PROJECT)
   return projects.value.find(({ id }) => id === last) ?? projects.value[0]
 }
 
 export function rememberProject(id: string): void {
-  localStorage.setItem(LAST_PROJECT, id)
+  keep(LAST_PROJECT, id)
 }
 
 /** The project with this id, as it is now; undefined if it is none of the user's. */
