@@ -76,7 +76,12 @@ export function Shell({ children }: { children: ComponentChildren }) {
       <div class="app">
         <header class="side">
           <Switcher />
-          <button class="jump" type="button" onClick={() => setOpen('palette')}>
+          <button
+            class="jump"
+            type="button"
+            title={t('shell.search')}
+            onClick={() => setOpen('palette')}
+          >
             <Icon name="search" />
             <span>{t('shell.search')}</span>
             <kbd>{/Mac|iPhone/.test(navigator.platform) ? '⌘ K' : 'Ctrl K'}</kbd>
