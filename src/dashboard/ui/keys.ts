@@ -35,6 +35,11 @@ export function useKeys(own: readonly Binding[], changesWith: readonly unknown[]
   }, changesWith)
 }
 
+/** Does what the key does here. */
+export function act(key: string): void {
+  bindings.value.findLast((one) => one.key === key)?.run()
+}
+
 addEventListener('keydown', (event) => {
   const key = readKey(event)
   if (key === undefined || event.defaultPrevented) return

@@ -191,6 +191,9 @@ test('a project of others looks as one that does not exist', { skip: dashboard.s
     const expected = /status of 404/
     await dashboard.visit({ person, path, expected }, async (page) => {
       await page.getByText('This page does not exist').waitFor()
+      await page.getByRole('main').getByRole('button', { name: 'Search or jump' }).click()
+      await page.getByRole('combobox', { name: 'Search or jump' }).waitFor()
+      await page.keyboard.press('Escape')
       text = (await page.locator('main').innerText()) ?? ''
     })
     return text
