@@ -55,7 +55,9 @@ test('each job of the server has words, with what its label names', () => {
     'bulk-start': SHOWN_BULK_START,
     'replay-webhooks': SHOWN_REPLAY,
   }
-  const areas = AREAS.flatMap(({ jobs }) => jobs.flatMap(({ shown }) => shown ?? []))
+  const areas = AREAS.flatMap(({ jobs }) =>
+    jobs.flatMap((job) => ('shown' in job ? (job.shown ?? []) : [])),
+  )
   assert.deepEqual(new Set(Object.values(kinds)), new Set(areas))
   for (const [kind, { labelOf }] of Object.entries(kinds)) {
     const english = (en as Record<string, unknown>)[`work.${kind}`]
