@@ -141,7 +141,6 @@ export function WaysOut() {
   return (
     <p>
       <button class="btn" type="button" onClick={() => act('mod+k')}>
-        <Icon name="search" />
         {t('shell.search')}
       </button>{' '}
       <a class="btn" href={link('/')}>
