@@ -23,10 +23,10 @@ import { loadOnApproach } from './ui/approach.ts'
 import { ServerBanners } from './ui/banners.tsx'
 import { type LazyPart, lazy } from './ui/lazy.tsx'
 import { Leave } from './ui/leave.tsx'
-import { link, outer } from './ui/link.ts'
+import { outer } from './ui/link.ts'
 import { Page } from './ui/page.tsx'
 import { Shell } from './ui/shell.tsx'
-import { Failed, Loading } from './ui/state.tsx'
+import { Failed, Loading, WaysOut } from './ui/state.tsx'
 import { Suspense } from './ui/suspense.tsx'
 
 const Overview = lazy(() => import('./screens/overview/overview.tsx'))
@@ -170,9 +170,7 @@ function NotFoundScreen() {
   return (
     <Page title={t('state.notFound')} text={t('state.notFound.text')}>
       <div class="body">
-        <a class="btn" href={link('/')}>
-          {t('state.home')}
-        </a>
+        <WaysOut />
       </div>
     </Page>
   )

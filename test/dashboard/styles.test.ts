@@ -23,7 +23,7 @@ function selectorsOf(sheet: string): string[] {
 /** The class of a rule for one class alone, which touches every element that has the class. */
 const bareClass = (selector: string) => /^\.([\w-]+)$/.exec(selector)?.[1]
 /** Parts of the frame to which the sheets of components add: these files extend `tokens.css` on purpose. */
-const EXTENDED = ['thumb', 'chart', 'dialog', 'door']
+const EXTENDED = ['jump', 'thumb', 'chart', 'dialog', 'door']
 
 const classesIn = (selector: string) =>
   [...selector.matchAll(/\.([a-z][\w-]*)/gi)].map(([, one = '']) => one)

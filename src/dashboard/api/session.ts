@@ -3,6 +3,7 @@ import { computed, signal } from '@preact/signals'
 import { languageOfAccount } from '../logic/account-language.ts'
 import { projectOf } from '../logic/base.ts'
 import { browserZone } from '../logic/format.ts'
+import { clearTab, keep, readKept } from '../logic/storage.ts'
 import {
   LANGUAGES,
   type LanguageCode,
@@ -85,7 +86,7 @@ addEventListener('online', lookAgain)
 /** Loads what all screens need. Without a session, `user` stays undefined. */
 export async function start(): Promise<void> {
   startFailure.value = undefined
-  const isExpected = localStorage.getItem(SIGNED_IN) !== null
+  const isExpected = readKept(SIGNED_IN) !== null
   // The first format of a page takes as long as drawing the page, so it is made while the answers are on their way.
   if (isExpected) setTimeout(browserZone)
   try {
@@ -109,10 +110,10 @@ async function loadUser(): Promise<void> {
     isUnverified.value = own === undefined
     takeProjects(own ?? [])
     user.value = self
-    localStorage.setItem(SIGNED_IN, self.id)
+    keep(SIGNED_IN, self.id)
   } catch (error) {
     if (!(error instanceof ApiFailure) || error.status !== 401) throw error
-    localStorage.removeItem(SIGNED_IN)
+    keep(SIGNED_IN, undefined)
   }
 }
 
@@ -151,7 +152,7 @@ export async function signedIn(): Promise<void> {
  * of another person, or of one who has signed out.
  */
 export function wakeUp(): void {
-  if (localStorage.getItem(SIGNED_IN) !== (user.value?.id ?? null)) {
+  if (readKept(SIGNED_IN) !== (user.value?.id ?? null)) {
     location.reload()
     return
   }
@@ -183,8 +184,8 @@ export async function signOut(): Promise<void> {
   }
   endSetUp()
   queryClient.clear()
-  sessionStorage.clear()
-  localStorage.removeItem(SIGNED_IN)
+  clearTab()
+  keep(SIGNED_IN, undefined)
   location.assign(`${base}/app/login`)
 }
 
@@ -230,12 +231,12 @@ document.addEventListener('visibilitychange', () => {
 
 /** The project that was shown last, or else the newest. */
 export function lastProject(): Project | undefined {
-  const last = localStorage.getItem(LAST_PROJECT)
+  const last = readKept(LAST_PROJECT)
   return projects.value.find(({ id }) => id === last) ?? projects.value[0]
 }
 
 export function rememberProject(id: string): void {
-  localStorage.setItem(LAST_PROJECT, id)
+  keep(LAST_PROJECT, id)
 }
 
 /** The project with this id, as it is now; undefined if it is none of the user's. */

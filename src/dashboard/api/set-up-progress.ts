@@ -1,4 +1,5 @@
 /** Where the set-up of the server stands. It can be left, and goes on at the same step. */
+import { keep, readKept } from '../logic/storage.ts'
 
 export const STEPS = ['account', 'server', 'checks', 'project'] as const
 export type SetUpStep = (typeof STEPS)[number]
@@ -12,11 +13,11 @@ export function stepOf(asked: string | undefined): SetUpStep {
 }
 
 export function rememberStep(step: SetUpStep): void {
-  localStorage.setItem(STORED, step)
+  keep(STORED, step)
 }
 
 export function endSetUp(): void {
-  localStorage.removeItem(STORED)
+  keep(STORED, undefined)
 }
 
 /** Whether the set-up was begun in this browser, and neither finished nor skipped. */
@@ -25,5 +26,5 @@ export function isSetUpOpen(): boolean {
 }
 
 function stored(): string | null {
-  return localStorage.getItem(STORED)
+  return readKept(STORED)
 }

@@ -26,6 +26,11 @@ export function findEnded<One extends Job>(
   return now.filter((job) => isEnded(job) && running.has(job.id))
 }
 
+/** What the label of a job names, such as a file. The words of the server have it after the first three. */
+export function nameInLabel(label: string): string {
+  return label.split(' ').slice(3).join(' ')
+}
+
 /** The delay until the next request: longer with each that found the same work going on. */
 export function jobDelay(jobs: readonly Job[], asked: number): number {
   if (!jobs.some((job) => !isEnded(job))) return IDLE_MS

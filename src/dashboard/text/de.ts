@@ -18,6 +18,7 @@ import { reasons } from './de/reasons.ts'
 import { resettingTexts } from './de/resetting.ts'
 import { setup } from './de/setup.ts'
 import { shell } from './de/shell.ts'
+import { spoken } from './de/spoken.ts'
 import { story } from './de/story.ts'
 import { suppress } from './de/suppress.ts'
 import { tray } from './de/tray.ts'
@@ -27,5 +28,6 @@ import type { en } from './en.ts'
 export const de: Record<keyof typeof en, string | Forms> = {
   ...{ ...shell, ...palette, ...door, ...form, ...list, ...setup, ...overview, ...first },
   ...{ ...checks, ...chart, ...emails, ...story, ...reasons, ...activity, ...account },
+  ...spoken,
   ...{ ...suppress, ...view, ...parts, ...combobox, ...resettingTexts, ...tray, ...keys },
 }

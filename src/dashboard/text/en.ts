@@ -17,6 +17,7 @@ import { reasons } from './en/reasons.ts'
 import { resettingTexts } from './en/resetting.ts'
 import { setup } from './en/setup.ts'
 import { shell } from './en/shell.ts'
+import { spoken } from './en/spoken.ts'
 import { story } from './en/story.ts'
 import { suppress } from './en/suppress.ts'
 import { tray } from './en/tray.ts'
@@ -34,6 +35,7 @@ export const en = {
   ...chart,
   ...first,
   ...emails,
+  ...spoken,
   ...story,
   ...reasons,
   ...activity,

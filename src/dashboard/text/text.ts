@@ -6,6 +6,7 @@
 import { signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { type Forms, fillText, pseudo, type Values } from '../logic/fill.ts'
+import { keep, readKept } from '../logic/storage.ts'
 import { reasons } from './en/reasons.ts'
 import { shell } from './en/shell.ts'
 import type { en } from './en.ts'
@@ -52,14 +53,14 @@ export async function setLanguage(code: LanguageCode): Promise<void> {
 
 /** The language that was chosen here before, or else the first of the browser's that exists. */
 export function preferredLanguage(): LanguageCode {
-  const stored = localStorage.getItem(STORED)
+  const stored = readKept(STORED)
   if (stored !== null && (stored in LANGUAGES || stored === 'pseudo')) return stored as LanguageCode
   const wanted = navigator.languages.map((tag) => tag.slice(0, 2).toLowerCase())
   return (wanted.find((tag) => tag in LANGUAGES) as LanguageCode | undefined) ?? 'en'
 }
 
 export function rememberLanguage(code: LanguageCode): void {
-  localStorage.setItem(STORED, code)
+  keep(STORED, code)
 }
 
 export function t(key: TextKey, values: Values = {}): string {

@@ -1,5 +1,6 @@
 /** The scheme and the density of the page, as `theme.ts` reads them before the first paint. */
 import { signal } from '@preact/signals'
+import { keep, readKept } from '../logic/storage.ts'
 
 export const THEMES = ['system', 'light', 'dark'] as const
 export const DENSITIES = ['compact', 'comfortable'] as const
@@ -15,28 +16,27 @@ export const density = signal<Density>(stored('density', DENSITIES))
 
 export function setTheme(value: Theme): void {
   theme.value = value
-  keep('theme', value)
+  show('theme', value)
 }
 
 export function setDensity(value: Density): void {
   density.value = value
-  keep('density', value)
+  show('density', value)
 }
 
 function stored<Value extends string>(
   name: keyof typeof DEFAULTS,
   values: readonly Value[],
 ): Value {
-  const value = localStorage.getItem(`pillarbox.${name}`)
+  const value = readKept(`pillarbox.${name}`)
   return values.find((one) => one === value) ?? (values[0] as Value)
 }
 
-function keep(name: keyof typeof DEFAULTS, value: string): void {
+function show(name: keyof typeof DEFAULTS, value: string): void {
+  keep(`pillarbox.${name}`, value === DEFAULTS[name] ? undefined : value)
   if (value === DEFAULTS[name]) {
-    localStorage.removeItem(`pillarbox.${name}`)
     delete document.documentElement.dataset[name]
   } else {
-    localStorage.setItem(`pillarbox.${name}`, value)
     document.documentElement.dataset[name] = value
   }
 }

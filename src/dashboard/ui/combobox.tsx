@@ -6,6 +6,7 @@ import { useEffect, useId, useMemo, useRef, useState } from 'preact/hooks'
 import { combobox as comboboxTexts } from '../text/en/combobox.ts'
 import { addTexts, t } from '../text/text.ts'
 import { Icon } from './icon.tsx'
+import { Failed } from './state.tsx'
 
 addTexts(comboboxTexts)
 
@@ -24,9 +25,14 @@ type ComboboxProps = {
   onType?(text: string): void
   /** The options of what is typed are on their way, and `options` are those of an earlier text. */
   isBusy?: boolean
+  /** Why there are no options for what is typed. It is shown in their place, and the field stays. */
+  failure?: { error: unknown; onRetry(): void } | undefined
   /** The field takes the focus and shows its choices when it appears. */
   isOpenAtOnce?: boolean
 }
+
+/** Keys that mark another choice. */
+const MOVES = new Set(['ArrowDown', 'ArrowUp'])
 
 /** The package writes into the field what it knows, a frame late: a letter that was typed meanwhile would be lost. */
 function machineOf(isTyping: { current: boolean }): combobox.Machine<Option> {
@@ -48,6 +54,8 @@ function machineOf(isTyping: { current: boolean }): combobox.Machine<Option> {
 
 export default function Combobox(props: ComboboxProps) {
   const { label, options, value, onChoose, onType, isBusy = false, isOpenAtOnce = false } = props
+  const { failure } = props
+  const root = useRef<HTMLDivElement>(null)
   const [typed, setTyped] = useState('')
   const needle = typed.trim().toLocaleLowerCase()
   const isHit = (option: Option) => option.label.toLocaleLowerCase().includes(needle)
@@ -56,6 +64,8 @@ export default function Combobox(props: ComboboxProps) {
   const chosen = options.find((option) => option.value === value)
   const known = chosen === undefined || shown.includes(chosen) ? shown : [...shown, chosen]
   const isTyping = useRef(false)
+  /** An arrow has marked a choice since the last letter. */
+  const isPicked = useRef(false)
   const machine = useMemo(() => machineOf(isTyping), [])
   const service = useMachine(machine, {
     id: useId(),
@@ -68,6 +78,7 @@ export default function Combobox(props: ComboboxProps) {
     onInputValueChange: ({ inputValue, reason }) => {
       // Only keys narrow: the name of what is chosen stands in the field too.
       isTyping.current = reason === 'input-change'
+      isPicked.current = false
       const text = isTyping.current ? inputValue : ''
       setTyped(text)
       setEntered(false)
@@ -75,6 +86,10 @@ export default function Combobox(props: ComboboxProps) {
     },
     onOpenChange: ({ open }) => {
       if (!open) setTyped('')
+    },
+    onInteractOutside: (event) => {
+      // To try again closes nothing, and what is typed stays.
+      if (root.current?.contains(event.detail.target as Node) === true) event.preventDefault()
     },
     onValueChange: ({ value: [wanted] }) => {
       if (wanted !== undefined && wanted !== value) onChoose(wanted)
@@ -84,7 +99,7 @@ export default function Combobox(props: ComboboxProps) {
   const input = api.getInputProps() as InputHTMLAttributes
   // The first choice is marked one frame after the letter that brought it, and Enter may come sooner.
   const isMarked = shown.some((option) => option.value === api.highlightedValue)
-  const isEarly = api.open && needle !== '' && (isBusy || !isMarked)
+  const isEarly = () => api.open && needle !== '' && !(isMarked && (isPicked.current || !isBusy))
   const [isEntered, setEntered] = useState(false)
   useEffect(() => {
     if (!isEntered || isBusy) return
@@ -95,7 +110,7 @@ export default function Combobox(props: ComboboxProps) {
     api.setOpen(false)
   }, [isEntered, isBusy])
   return (
-    <div {...api.getRootProps()} class="field combobox">
+    <div {...api.getRootProps()} ref={root} class="field combobox">
       {/* biome-ignore lint/a11y/noLabelWithoutControl: its properties name the field. */}
       <label {...api.getLabelProps()} class="label">
         {label}
@@ -114,7 +129,8 @@ export default function Combobox(props: ComboboxProps) {
             const isLetter = event.key.length === 1 && !event.ctrlKey && !event.metaKey
             if (isLetter && typed === '') event.currentTarget.select()
             const isEnter = event.key === 'Enter' && !event.isComposing
-            if (!isEnter || !isEarly) return input.onKeyDown?.(event)
+            if (MOVES.has(event.key)) isPicked.current = true
+            if (!isEnter || !isEarly()) return input.onKeyDown?.(event)
             event.preventDefault()
             setEntered(true)
           }}
@@ -136,7 +152,16 @@ export default function Combobox(props: ComboboxProps) {
             </li>
           ))}
         </ul>
-        {api.open && !isBusy && shown.length === 0 && (
+        {failure !== undefined && (
+          <Failed
+            error={failure.error}
+            onRetry={() => {
+              root.current?.querySelector('input')?.focus()
+              failure.onRetry()
+            }}
+          />
+        )}
+        {api.open && !isBusy && failure === undefined && shown.length === 0 && (
           <p class="small muted" role="status">
             {t('combobox.none')}
           </p>

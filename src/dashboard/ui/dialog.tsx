@@ -1,6 +1,6 @@
 /** A modal dialog. The browser keeps the focus inside; its opener gets it back at the end. */
 import type { ComponentChildren } from 'preact'
-import { useEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import { t } from '../text/text.ts'
 import { Icon } from './icon.tsx'
 
@@ -22,13 +22,14 @@ export function Dialog({
   isFirm = false,
 }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null)
-  useEffect(() => {
+  // A passive effect would run after the next frame: a key that comes before it would go nowhere.
+  useLayoutEffect(() => {
     const dialog = element.current
     const opener = document.activeElement
     if (dialog !== null && !dialog.open) dialog.showModal()
     return () => {
       dialog?.close()
-      // The dialog has left the document before, so the browser does not give the focus back.
+      // A browser gives the focus back by itself, unless it took the dialog as closed before.
       if (document.activeElement !== document.body || !(opener instanceof HTMLElement)) return
       opener.focus({ preventScroll: true })
     }

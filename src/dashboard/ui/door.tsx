@@ -1,6 +1,6 @@
 /** The frame of screens before the dashboard: signing in and up, a forgotten password, the set-up of the server. */
 import type { ComponentChildren } from 'preact'
-import { useEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import {
   LANGUAGES,
   type LanguageCode,
@@ -25,7 +25,7 @@ export function Door({ title, host, isWide = false, children }: DoorProps) {
   const heading = useRef<HTMLHeadingElement>(null)
   const box = useRef<HTMLDivElement>(null)
   const openedAt = useRef(new Date())
-  useEffect(() => {
+  useLayoutEffect(() => {
     markShown()
     document.title = `${title} · Pillarbox`
     // A field that took the focus keeps it.

@@ -32,13 +32,14 @@ export function Field({ form, name, label, hint, aside, children }: FieldProps) 
     <div class="field">
       <div class="label">
         <label for={id}>{label}</label>
-        {aside}
       </div>
       {children({
         ...{ id, name, class: 'input' },
         'aria-invalid': fault === undefined ? undefined : 'true',
         'aria-describedby': isDescribed ? `${id}-text` : undefined,
       })}
+      {/* After the control: the key Tab goes from field to field. */}
+      {aside !== undefined && <div class="beside">{aside}</div>}
       {fault !== undefined ? (
         <p class="fault" id={`${id}-text`} lang={fault.isForeign ? 'en' : undefined}>
           {fault.text}

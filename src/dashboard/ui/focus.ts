@@ -1,9 +1,9 @@
 /** The focus of what appears after something was done. */
-import { useEffect } from 'preact/hooks'
+import { useLayoutEffect } from 'preact/hooks'
 
 /** Gives the focus to the input `name` of the form when it appears. */
 export function useFocusIn(form: { current: HTMLFormElement | null }, name: string): void {
-  useEffect(() => {
+  useLayoutEffect(() => {
     const input = form.current?.elements.namedItem(name)
     if (!(input instanceof HTMLElement)) return
     // A dialog that opens with the form gives the focus to its first field before that.

@@ -3,7 +3,7 @@
  * anything is sent; the faults of a 422 go to the inputs by their paths. What was typed always stays.
  */
 import type { ComponentChildren, RefObject } from 'preact'
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { ApiFailure, type FieldFault } from '../api/client.ts'
 import { faultOfInput, mapFaults } from '../logic/form-faults.ts'
 import { type TextKey, t } from '../text/text.ts'
@@ -62,7 +62,7 @@ export function useForm(
     rest: [],
   })
   const [isRunning, setRunning] = useState(false)
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!wantsFocus.current) return
     wantsFocus.current = false
     inputsOf(ref.current)

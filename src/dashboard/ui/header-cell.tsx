@@ -2,7 +2,8 @@
 type HeaderProps = {
   column: { key: string; label: string; class?: string; isSorted?: boolean }
   width: number | undefined
-  onWidth: ((key: string, width: number) => void) | undefined
+  /** `isPassing`: the edge is still dragged. */
+  onWidth: ((key: string, width: number, isPassing: boolean) => void) | undefined
 }
 
 export function HeaderCell({ column, width, onWidth }: HeaderProps) {
@@ -13,9 +14,14 @@ export function HeaderCell({ column, width, onWidth }: HeaderProps) {
     const begin = (handle.parentElement?.offsetWidth ?? 0) - event.clientX
     event.preventDefault()
     handle.setPointerCapture(event.pointerId)
-    handle.onpointermove = ({ clientX }) => onWidth?.(key, begin + clientX)
+    let dragged: number | undefined
+    handle.onpointermove = ({ clientX }) => {
+      dragged = begin + clientX
+      onWidth?.(key, dragged, true)
+    }
     handle.onlostpointercapture = () => {
       handle.onpointermove = null
+      if (dragged !== undefined) onWidth?.(key, dragged, false)
     }
   }
   return (

@@ -5,6 +5,7 @@
 import { signal } from '@preact/signals'
 import { useLayoutEffect } from 'preact/hooks'
 import { isTyping, readKey } from '../logic/keys.ts'
+import { keep, readKept } from '../logic/storage.ts'
 
 /** `key`: `e`, `g e` for two keys in a row, or `mod+k` for Ctrl or Command. */
 export type Binding = { key: string; label: string; run(): void; isGlobal?: boolean }
@@ -17,11 +18,11 @@ export const bindings = signal<readonly Binding[]>([])
 let pending: { key: string; at: number } | undefined
 
 export function areSingleKeysOn(): boolean {
-  return localStorage.getItem(STORED) !== 'off'
+  return readKept(STORED) !== 'off'
 }
 
 export function setSingleKeys(isOn: boolean): void {
-  localStorage.setItem(STORED, isOn ? 'on' : 'off')
+  keep(STORED, isOn ? 'on' : 'off')
 }
 
 export function useKeys(own: readonly Binding[], changesWith: readonly unknown[] = []): void {
@@ -32,6 +33,11 @@ export function useKeys(own: readonly Binding[], changesWith: readonly unknown[]
       bindings.value = bindings.value.filter((one) => !own.includes(one))
     }
   }, changesWith)
+}
+
+/** Does what the key does here. */
+export function act(key: string): void {
+  bindings.value.findLast((one) => one.key === key)?.run()
 }
 
 addEventListener('keydown', (event) => {

@@ -7,6 +7,7 @@ import { useEffect, useState } from 'preact/hooks'
 import lazyLoad from 'preact-iso/lazy'
 import { call } from '../api/client.ts'
 import { isOutdated } from '../api/session.ts'
+import { fileOfFailure } from '../logic/import-failure.ts'
 import { Failed } from './state.tsx'
 
 type Loaded<Props> = { default: ComponentType<Props> }
@@ -23,7 +24,6 @@ export function lazy<Props extends object>(load: () => Promise<Loaded<Props>>): 
 
   const loadAgain = async () => {
     try {
-      // Browsers ask for the file anew: they keep no failure of an import.
       found = (await load()).default
     } catch (error) {
       failure = error
@@ -37,6 +37,11 @@ export function lazy<Props extends object>(load: () => Promise<Loaded<Props>>): 
       await loadAgain()
       setShown({ failure })
     }
+    const retry = async () => {
+      await again()
+      // Some browsers keep the failure of an import as long as the page is open.
+      if (found === undefined && (await canBeLoaded(failure))) location.reload()
+    }
     useEffect(() => {
       // Whoever comes back to the part wants it.
       if (found === undefined) void again()
@@ -45,7 +50,7 @@ export function lazy<Props extends object>(load: () => Promise<Loaded<Props>>): 
     if (Found !== undefined) return <Found {...props} />
     return (
       <div class="body">
-        <Failed error={shown.failure} onRetry={() => void again()} />
+        <Failed error={shown.failure} onRetry={() => void retry()} />
       </div>
     )
   }
@@ -60,6 +65,16 @@ export function lazy<Props extends object>(load: () => Promise<Loaded<Props>>): 
   const prepare = part.preload
   part.preload = () => load().then(prepare, () => undefined)
   return part
+}
+
+/** Whether the server has the file of an import that failed. */
+async function canBeLoaded(failure: unknown): Promise<boolean> {
+  const file = fileOfFailure(failure, location.origin)
+  if (file === undefined) return false
+  return fetch(file, { cache: 'reload' }).then(
+    ({ ok }) => ok,
+    () => false,
+  )
 }
 
 /** A newer version runs if the server answers. Without a connection this call fails too, and that has its banner. */

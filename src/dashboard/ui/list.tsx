@@ -96,7 +96,8 @@ function Rows<Item>(props: ListProps<Item>) {
   const table = {
     ...{ label, total, columns: view.columns, arrangement: view.arrangement, isBusy: isDimmed },
     idOf: ({ id }: { id: string }) => id,
-    onWidth: (key: string, width: number) => view.change(withWidth(view.arrangement, key, width)),
+    onWidth: (key: string, width: number, isPassing: boolean) =>
+      view.change((now) => withWidth(now, key, width), isPassing),
   }
   return (
     <>

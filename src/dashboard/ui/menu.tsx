@@ -1,5 +1,5 @@
 /** A menu of choices inside of a popover: arrows move, letters jump, Enter and the space key choose. */
-import { useEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import { isTyping } from '../logic/keys.ts'
 import { Icon } from './icon.tsx'
 
@@ -17,7 +17,7 @@ type MenuProps = {
 
 export default function Menu({ label, choices, chosen, isMany = false, onChoose }: MenuProps) {
   const element = useRef<HTMLDivElement>(null)
-  useEffect(() => {
+  useLayoutEffect(() => {
     const items = itemsOf(element.current)
     const first = items.find((item) => item.getAttribute('aria-checked') === 'true') ?? items[0]
     // The choices may come late: somebody who types in the meantime keeps the focus.

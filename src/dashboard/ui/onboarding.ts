@@ -3,6 +3,7 @@
  * browser keeps both, so that the overview of a project that has sent mail asks for its figures at once.
  */
 import { signal } from '@preact/signals'
+import { keep, readKept } from '../logic/storage.ts'
 
 /** The project whose first steps somebody asked for. */
 export const wantedSteps = signal<string | undefined>(undefined)
@@ -14,23 +15,23 @@ const keyOf = (projectId: string) => `pillarbox.first-steps.${projectId}`
 export function areStepsOver(projectId: string): boolean {
   // Read, so that what shows the steps follows the change.
   void ended.value
-  return localStorage.getItem(keyOf(projectId)) !== null
+  return readKept(keyOf(projectId)) !== null
 }
 
 /** Mail was sent before anybody saw the steps. */
 export function skipSteps(projectId: string): void {
-  localStorage.setItem(keyOf(projectId), 'sent')
+  keep(keyOf(projectId), 'sent')
 }
 
 export function putStepsAway(projectId: string): void {
-  localStorage.setItem(keyOf(projectId), 'away')
+  keep(keyOf(projectId), 'away')
   wantedSteps.value = undefined
   ended.value += 1
 }
 
 /** A project without any mail, as after a reset, has its steps again. */
 export function forgetSteps(projectId: string): void {
-  localStorage.removeItem(keyOf(projectId))
+  keep(keyOf(projectId), undefined)
 }
 
 /** Shows the first steps on the overview of the project again, also after mail was sent. */

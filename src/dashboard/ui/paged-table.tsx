@@ -36,24 +36,37 @@ export default function PagedTable<Item extends { id: string }>({ list, table }:
 
 function useListPage<Item extends { id: string }>(list: LoadedList<Item>): ListPage<Item> {
   const { rows, hasMore, isFull, loadMore, isReady } = list
-  const [shown, setShown] = useState(() => keptPlace()?.first ?? 0)
-  const [wanted, setWanted] = useState(shown)
+  // Rows of another filter, or newer ones above, begin anew: their pages are others.
+  const of = `${list.of} ${rows[0]?.id}`
+  const [kept, setPlace] = useState(() => placeAt(pageOf(keptPlace()?.row ?? 0), of))
+  const { shown, wanted } = kept.of === of ? kept : placeAt(0, of)
   const isWhole = rows.length >= wanted + PAGE_ROWS || (isReady && (!hasMore || isFull))
   useEffect(() => {
     // A page of the server may have fewer rows.
     if (!isWhole) return loadMore?.()
-    const last = Math.floor(Math.max(0, rows.length - 1) / PAGE_ROWS) * PAGE_ROWS
-    setShown(Math.min(wanted, last))
-    setWanted(Math.min(wanted, last))
-  }, [isWhole, wanted, loadMore, rows.length])
+    setPlace(placeAt(Math.min(wanted, pageOf(Math.max(0, rows.length - 1))), of))
+  }, [of, isWhole, wanted, loadMore, rows.length])
+  const go = (first: number) => setPlace({ of, shown, wanted: first })
   const page = rows.slice(shown, shown + PAGE_ROWS)
   const hasNext = rows.length > shown + PAGE_ROWS || (hasMore && !isFull)
   return {
     rows: page,
     first: shown,
-    previous: shown === 0 ? undefined : () => setWanted(shown - PAGE_ROWS),
-    next: hasNext ? () => setWanted(shown + PAGE_ROWS) : undefined,
+    previous: shown === 0 ? undefined : () => go(shown - PAGE_ROWS),
+    next: hasNext ? () => go(shown + PAGE_ROWS) : undefined,
   }
+}
+
+/** `of`: the rows that have these pages. `shown`, `wanted`: the first rows of pages. */
+type Place = { of: string; shown: number; wanted: number }
+
+function placeAt(first: number, of: string): Place {
+  return { of, shown: first, wanted: first }
+}
+
+/** The first row of the page that has the row. */
+function pageOf(row: number): number {
+  return Math.floor(row / PAGE_ROWS) * PAGE_ROWS
 }
 
 function Pager<Row>({ page, total }: { page: ListPage<Row>; total: number | undefined }) {

@@ -3,7 +3,7 @@
  * a listbox that the field commands (WAI-ARIA, combobox with a list).
  */
 
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { useLocation } from 'preact-iso/router'
 import { useCall } from '../api/queries.ts'
 import { project, projects } from '../api/session.ts'
@@ -17,6 +17,7 @@ import {
   parseRecent,
   withRecent,
 } from '../logic/palette.ts'
+import { keep, readKept } from '../logic/storage.ts'
 import { palette as paletteTexts } from '../text/en/palette.ts'
 import { addTexts, locale, t } from '../text/text.ts'
 import { Dialog } from './dialog.tsx'
@@ -64,7 +65,7 @@ export default function Palette({ onClose, onKeys }: PaletteProps) {
   const current = chosenPlace(shown, chosen, { isLooking, isNamed })
 
   // The dialog gives the focus to its closing button, which stands before the field.
-  useEffect(() => field.current?.focus(), [])
+  useLayoutEffect(() => field.current?.focus(), [])
   useEffect(() => {
     list.current?.querySelector('[aria-selected=true]')?.scrollIntoView({ block: 'nearest' })
   }, [current])
@@ -76,8 +77,7 @@ export default function Palette({ onClose, onKeys }: PaletteProps) {
 
   const open = (entry: Entry | undefined) => {
     if (entry === undefined) return
-    if (own.includes(entry))
-      localStorage.setItem(STORED, JSON.stringify(withRecent(recent, entry.id)))
+    if (own.includes(entry)) keep(STORED, JSON.stringify(withRecent(recent, entry.id)))
     // Suppressing asks first, in place of the palette.
     if (entry.id !== 'suppress') onClose()
     entry.run()
@@ -198,5 +198,5 @@ function useSearch(text: string): Search {
 }
 
 function readRecent(): string[] {
-  return parseRecent(localStorage.getItem(STORED))
+  return parseRecent(readKept(STORED))
 }

@@ -32,6 +32,8 @@ const KeyList = lazy(() => import('./key-list.tsx'))
 const Resetting = lazy(() => import('./resetting.tsx'))
 const SignInDialog = lazy(() => import('../screens/login/sign-in-dialog.tsx'))
 
+const PALETTE_KEY = /Mac|iPhone/.test(navigator.platform) ? '⌘ K' : 'Ctrl K'
+
 /** The screens of the bar at the thumb, besides *More*. */
 const SHORT = ['/', '/emails', '/activity']
 /** A longer list of projects has a field that searches it. */
@@ -76,10 +78,15 @@ export function Shell({ children }: { children: ComponentChildren }) {
       <div class="app">
         <header class="side">
           <Switcher />
-          <button class="jump" type="button" onClick={() => setOpen('palette')}>
+          <button
+            class="jump"
+            type="button"
+            title={`${t('shell.search')} (${PALETTE_KEY})`}
+            onClick={() => setOpen('palette')}
+          >
             <Icon name="search" />
             <span>{t('shell.search')}</span>
-            <kbd>{/Mac|iPhone/.test(navigator.platform) ? '⌘ K' : 'Ctrl K'}</kbd>
+            <kbd>{PALETTE_KEY}</kbd>
           </button>
           <Navigation />
           <AccountLinks />

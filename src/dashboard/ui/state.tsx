@@ -6,6 +6,7 @@ import { codeText, t, tx } from '../text/text.ts'
 import { Copy } from './copy.tsx'
 import { useCountdown } from './countdown.ts'
 import { Icon } from './icon.tsx'
+import { act } from './keys.ts'
 import { link } from './link.ts'
 import { Stamp } from './stamp.tsx'
 import { Time } from './time.tsx'
@@ -130,11 +131,21 @@ export function NotFound({ text = t('state.notFound.text') }: { text?: string })
     <div class="empty">
       <h2>{t('state.notFound')}</h2>
       <p class="muted">{text}</p>
-      <p>
-        <a class="btn" href={link('/')}>
-          {t('state.home')}
-        </a>
-      </p>
+      <WaysOut />
     </div>
+  )
+}
+
+/** From an address that leads nowhere: the search of the frame, and the overview. */
+export function WaysOut() {
+  return (
+    <p>
+      <button class="btn" type="button" onClick={() => act('mod+k')}>
+        {t('shell.search')}
+      </button>{' '}
+      <a class="btn" href={link('/')}>
+        {t('state.home')}
+      </a>
+    </p>
   )
 }

@@ -28,7 +28,8 @@ export type TableProps<Row> = {
   columns: readonly Column<Row>[]
   /** The columns that are shown, and how wide somebody made them. */
   arrangement?: Arrangement
-  onWidth?(key: string, width: number): void
+  /** `isPassing`: the next width follows at once. */
+  onWidth?(key: string, width: number, isPassing: boolean): void
   rows: readonly Row[]
   /** The place of the first of `rows` among all. */
   first?: number
@@ -45,8 +46,8 @@ const GUESSED_ROW = 36
 /** Rows of the first frame; the others of the window follow. */
 const FIRST_ROWS = 30
 
-/** What the entry of the history keeps, so that going back finds the row again. */
-type Kept = { row: number; scroll: number; first?: number }
+/** What the entry of the history keeps, so that going back finds the row again. `row`: its place among all. */
+type Kept = { row: number; scroll: number }
 
 export function keptPlace(): Kept | undefined {
   return (history.state as { place?: Kept } | null)?.place
@@ -68,7 +69,7 @@ export function Table<Row>({
   const [span, setSpan] = useState<Span>({ from: 0, to: Math.min(rows.length, FIRST_ROWS) })
   const [rowHeight, setRowHeight] = useState(GUESSED_ROW)
   const [width, setWidth] = useState(0)
-  const [current, setCurrent] = useState(() => keptPlace()?.row ?? -1)
+  const [current, setCurrent] = useState(() => (keptPlace()?.row ?? -1) - first)
   const latest = useRef(current)
   latest.current = current
   const wanted = useRef<number | undefined>(undefined)
@@ -115,10 +116,12 @@ export function Table<Row>({
     else window.scrollBy(0, scrollTo(target, view(), covered))
   }
   const shownFirst = useRef(first)
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (shownFirst.current === first) return
     // Another page begins at its first row. The window below must see it there: what leaves it loses the focus.
     shownFirst.current = first
+    // A filter keeps the focus while it is changed.
+    if (isElsewhere(document.activeElement)) return setCurrent(-1)
     go(0)
     focusWanted()
   }, [first])
@@ -138,7 +141,7 @@ export function Table<Row>({
       if (place !== undefined) {
         window.scrollTo(0, place.scroll)
         // The row that was opened takes the focus back from the heading of the page.
-        wanted.current = place.row
+        wanted.current = place.row - first
         focusWanted()
       }
     }
@@ -155,7 +158,7 @@ export function Table<Row>({
     }
   }, [rows, rowHeight, onEnd])
   // The row that was asked for may have come into the document just now.
-  useEffect(() => focusWanted(), [span, current])
+  useLayoutEffect(() => focusWanted(), [span, current])
 
   useKeys(
     [
@@ -171,7 +174,7 @@ export function Table<Row>({
   const keep = ({ target }: Event) => {
     const row = rowOf(target)
     if (row === undefined || (target as Element).closest('a') === null) return
-    const place: Kept = { row, scroll: window.scrollY, first }
+    const place: Kept = { row: first + row, scroll: window.scrollY }
     history.replaceState({ ...history.state, place }, '')
   }
 
@@ -246,6 +249,11 @@ class TableRow<Row> extends Component<RowProps<Row>> {
 function rowOf(target: EventTarget | null): number | undefined {
   const row = (target as Element).closest('tr')?.dataset.row
   return row === undefined ? undefined : Number(row)
+}
+
+/** Whether something has the focus that belongs neither to a table nor to its pages. */
+function isElsewhere(focused: Element | null): boolean {
+  return focused !== null && focused !== document.body && focused.closest('table, .pager') === null
 }
 
 function linkOf(body: Element | null, row: number): HTMLAnchorElement | null {

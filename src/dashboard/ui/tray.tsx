@@ -3,9 +3,9 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { type Answer, type ApiFailure, call } from '../api/client.ts'
 import { failureOf, queryClient, useCall } from '../api/queries.ts'
 import { projectWith } from '../api/session.ts'
-import { findEnded, isEnded, jobDelay } from '../logic/jobs.ts'
+import { findEnded, isEnded, jobDelay, nameInLabel } from '../logic/jobs.ts'
 import { tray as trayTexts } from '../text/en/tray.ts'
-import { addTexts, t } from '../text/text.ts'
+import { addTexts, codeText, t } from '../text/text.ts'
 import { Failed } from './state.tsx'
 import { toast } from './toast.tsx'
 import { whyNot } from './why-not.ts'
@@ -55,8 +55,9 @@ export function Tray({ project }: { project: string }) {
 }
 
 function JobLine({ project, job }: { project: string; job: ListedJob }) {
-  const { id, label, state, progress, done, total, by, isCancelling } = job
+  const { id, state, progress, done, total, by, isCancelling } = job
   const [failure, setFailure] = useState<ApiFailure>()
+  const label = labelOf(job)
   const obstacle = whyNot(projectWith(project))
   const cancel = async () => {
     try {
@@ -71,7 +72,7 @@ function JobLine({ project, job }: { project: string; job: ListedJob }) {
     <li>
       <p class="row between">
         <span class="grow">
-          <b lang="en">{label}</b>{' '}
+          <b>{label}</b>{' '}
           <span class="muted">
             {t(`job.${state}`)}
             {by !== null && ` ${t('tray.by', { email: by.email })}`}
@@ -90,15 +91,22 @@ function JobLine({ project, job }: { project: string; job: ListedJob }) {
       <progress aria-label={label} max={100} value={progress} />
       <p class="xs muted">{total === null ? done : t('tray.progress', { done, total })}</p>
       {failure !== undefined && (
-        <p class="fault" role="alert" lang="en">
-          {failure.message}
+        <p class="fault" role="alert">
+          {codeText('failed', failure.code) ?? <span lang="en">{failure.message}</span>}
         </p>
       )}
     </li>
   )
 }
 
-function tell({ label, state, failedReason }: ListedJob): void {
+/** What the job does, in the language of the reader. A kind without words has those of the server. */
+function labelOf({ kind, label }: ListedJob): string {
+  return codeText('work', kind, { name: nameInLabel(label) }) ?? label
+}
+
+function tell(job: ListedJob): void {
+  const { state, failedReason } = job
+  const label = labelOf(job)
   if (state === 'failed') toast(t('tray.failed', { label, reason: failedReason ?? '' }))
   else toast(t('tray.done', { label }))
 }

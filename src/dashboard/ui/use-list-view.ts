@@ -1,5 +1,5 @@
 /** How a person sees a list: its columns, and pages or one long table. This browser keeps it for each user. */
-import { useMemo, useState } from 'preact/hooks'
+import { useMemo, useRef, useState } from 'preact/hooks'
 import { user } from '../api/session.ts'
 import {
   type Arrangement,
@@ -8,6 +8,7 @@ import {
   usual,
   writeArrangement,
 } from '../logic/columns.ts'
+import { keep, readKept } from '../logic/storage.ts'
 import type { Column } from './table.tsx'
 
 export type ListView<Row> = {
@@ -16,7 +17,8 @@ export type ListView<Row> = {
   /** Those that are shown, in their order. */
   columns: readonly Column<Row>[]
   arrangement: Arrangement
-  change(arrangement: Arrangement): void
+  /** `isPassing`: it is shown only, since the next one follows at once. */
+  change(how: (now: Arrangement) => Arrangement, isPassing?: boolean): void
   /** In pages, without endless scrolling. */
   isPaged: boolean
   setPaged(isPaged: boolean): void
@@ -27,17 +29,19 @@ export function useListView<Row>(list: string, all: readonly Column<Row>[]): Lis
   const owner = user.value?.id ?? ''
   const columnsKey = `pillarbox.columns.${owner}.${list}`
   const pagesKey = `pillarbox.pages.${owner}`
-  const [arrangement, setArrangement] = useState(() =>
-    readArrangement(localStorage.getItem(columnsKey), all),
-  )
-  const [isPaged, setPaged] = useState(localStorage.getItem(pagesKey) === 'on')
+  const [arrangement, setArrangement] = useState(() => readArrangement(readKept(columnsKey), all))
+  const latest = useRef(arrangement)
+  const [isPaged, setPaged] = useState(readKept(pagesKey) === 'on')
   const columns = useMemo(() => arrange(all, arrangement), [all, arrangement.shown])
   return {
     all,
     columns,
     arrangement,
-    change: (wanted) => {
+    change: (how, isPassing = false) => {
+      const wanted = how(latest.current)
+      latest.current = wanted
       setArrangement(wanted)
+      if (isPassing) return
       const text = writeArrangement(wanted)
       keep(columnsKey, text === writeArrangement(usual(all)) ? undefined : text)
     },
@@ -47,9 +51,4 @@ export function useListView<Row>(list: string, all: readonly Column<Row>[]): Lis
       keep(pagesKey, wanted ? 'on' : undefined)
     },
   }
-}
-
-function keep(key: string, text: string | undefined): void {
-  if (text === undefined) localStorage.removeItem(key)
-  else localStorage.setItem(key, text)
 }

@@ -2,7 +2,7 @@
  * The rows of a list, newest first: pages by cursor, and what a call for the first page every few seconds says of
  * them. Rows never jump: newer ones are counted, and shown when the person wants them.
  */
-import { useEffect, useMemo } from 'preact/hooks'
+import { useEffect, useMemo, useRef } from 'preact/hooks'
 import type { Input, Key } from '../api/client.ts'
 import {
   failureOf,
@@ -37,6 +37,8 @@ export function useList<K extends Key, Item extends Row>(key: K, query: object) 
   const pages = usePages<K, Item>(key, input)
   const isReady = pages.isSuccess && !pages.isPlaceholderData
   const first = pages.data?.pages[0]
+  const shownText = useRef(text)
+  if (!pages.isPlaceholderData) shownText.current = text
   useEffect(() => {
     // The first page was just loaded: the call that looks for news begins after its pause.
     if (isReady && queryClient.getQueryData(firstKey) === undefined) {
@@ -70,6 +72,8 @@ export function useList<K extends Key, Item extends Row>(key: K, query: object) 
     if (isSought && canLoad) void pages.fetchNextPage({ cancelRefetch: false })
   }, [isSought, canLoad])
   return {
+    /** Names the filters that the rows were found by. */
+    of: shownText.current,
     rows,
     added,
     showNews,

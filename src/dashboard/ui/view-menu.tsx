@@ -37,7 +37,7 @@ export default function ViewMenu({ view }: MenuProps) {
             <ColumnItem key={column.key} {...{ view, column, say }} />
           ))}
         </ul>
-        <button class="btn quiet" type="button" onClick={() => change(usual(all))}>
+        <button class="btn quiet" type="button" onClick={() => change(() => usual(all))}>
           {t('view.usual')}
         </button>
       </fieldset>
@@ -57,7 +57,7 @@ function ColumnItem({ view: { arrangement, change }, column, say }: ItemProps) {
   const id = useId()
   const at = shown.indexOf(key)
   const isShown = at !== -1
-  const refocus = useRef<HTMLButtonElement | null>(null)
+  const refocus = useRef<HTMLElement | null>(null)
   // The item has moved in the document, by which it lost the focus.
   useLayoutEffect(() => {
     refocus.current?.focus()
@@ -67,10 +67,12 @@ function ColumnItem({ view: { arrangement, change }, column, say }: ItemProps) {
     const moved = withMoved(arrangement, key, by)
     if (moved === arrangement) return
     refocus.current = button
-    change(moved)
+    change(() => moved)
     const place = moved.shown.indexOf(key) + 1
     say(t('view.moved', { column: label, place, count: shown.length }))
   }
+  const resize = (width: number, isPassing: boolean) =>
+    change((now) => withWidth(now, key, width), isPassing)
   return (
     <li>
       <input
@@ -78,7 +80,10 @@ function ColumnItem({ view: { arrangement, change }, column, say }: ItemProps) {
         type="checkbox"
         checked={isShown}
         disabled={isFixed}
-        onChange={({ currentTarget }) => change(withShown(arrangement, key, currentTarget.checked))}
+        onChange={({ currentTarget }) => {
+          refocus.current = currentTarget
+          change((now) => withShown(now, key, currentTarget.checked))
+        }}
       />
       <label class="grow" for={id}>
         {label}
@@ -92,9 +97,8 @@ function ColumnItem({ view: { arrangement, change }, column, say }: ItemProps) {
             max={MAX_WIDTH}
             step={WIDTH_STEP}
             value={widths[key] ?? widthOf(key)}
-            onInput={({ currentTarget }) =>
-              change(withWidth(arrangement, key, Number(currentTarget.value)))
-            }
+            onInput={({ currentTarget }) => resize(Number(currentTarget.value), true)}
+            onChange={({ currentTarget }) => resize(Number(currentTarget.value), false)}
           />
           <MoveButton
             name="up"

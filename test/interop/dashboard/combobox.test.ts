@@ -1,7 +1,7 @@
 /** The field to choose one of many: the time zone of the account, and the campaign of a list. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { Locator, Page } from 'playwright-core'
+import type { Locator, Page, Route } from 'playwright-core'
 import { eventually } from '../../e2e/program.ts'
 import { findAccessFaults, findWideElements, settled, useDashboard } from './dashboard.ts'
 
@@ -52,7 +52,8 @@ describe('a field to choose one of many', { skip: dashboard.skip }, () => {
       assert.equal((await program().call('POST', '/campaigns', body)).status, 201)
     }
     const person = await dashboard.makePerson()
-    await dashboard.visit({ person, path: '/app/PROJECT/emails' }, async (page) => {
+    const expected = /status of 500/
+    await dashboard.visit({ person, path: '/app/PROJECT/emails', expected }, async (page) => {
       const chip = page.getByRole('button', { name: 'Campaign' })
       await chip.click()
       const options = page.getByRole('option')
@@ -82,10 +83,43 @@ describe('a field to choose one of many', { skip: dashboard.skip }, () => {
       assert.deepEqual(await options.allTextContents(), ['Winter letter', 'Autumn letter'])
       assert.equal(await none.count(), 0)
       assert.deepEqual(await findAccessFaults(page), [])
-      await page.keyboard.press('ArrowDown')
+      // A search that fails says so below the field, and the field keeps what is typed.
+      const json = { error: { code: 'INTERNAL_SERVER_ERROR', message: 'no' } }
+      const fail = (route: Route) => route.fulfill({ status: 500, json })
+      await page.route(/search=winter/, fail)
+      await field.fill('winter')
+      const alert = page.getByRole('dialog').getByRole('alert')
+      await alert.waitFor()
+      assert.equal(await field.inputValue(), 'winter')
+      assert.equal(await none.count(), 0)
+      assert.deepEqual(await findAccessFaults(page), [])
+      await page.unroute(/search=winter/, fail)
+      await alert.getByRole('button', { name: 'Try again' }).click()
+      await alert.waitFor({ state: 'detached' })
+      await options.getByText('Winter letter').waitFor()
+      assert.equal(await field.inputValue(), 'winter')
+      await field.and(page.locator(':focus')).waitFor()
+      // What an arrow has marked is chosen, although the answer is still on its way.
+      await field.fill('letter')
+      await options.getByText('Autumn letter').waitFor()
+      const { promise: late, resolve: answer } = Promise.withResolvers<void>()
+      await page.route(/search=letters/, async (route) => {
+        await late
+        await route.continue()
+      })
+      const looked = page.waitForRequest(/search=letters/)
+      await page.keyboard.type('s')
+      await looked
+      const marked = page.locator('[role=option][data-highlighted]', { hasText: 'Autumn letter' })
+      await eventually(async () => {
+        if ((await marked.count()) > 0) return true
+        await page.keyboard.press('ArrowDown')
+        return undefined
+      })
       await page.keyboard.press('Enter')
       await page.waitForURL(/[?]campaign=/)
-      await page.getByRole('button', { name: /^Campaign: (Autumn|Winter) letter/ }).waitFor()
+      answer()
+      await page.getByRole('button', { name: /^Campaign: Autumn letter/ }).waitFor()
     })
   })
 

@@ -202,18 +202,68 @@ describe('the view of a list', { skip: dashboard.skip }, () => {
     })
   })
 
+  test('keeps the focus on a column that is hidden and shown, wherever it goes', async () => {
+    await visitList({ count: 300 }, async (page) => {
+      const heads = page.locator('thead th')
+      await page.getByRole('button', { name: 'View' }).focus()
+      await page.keyboard.press('Enter')
+      const box = page.getByRole('checkbox', { name: 'To', exact: true })
+      await box.focus()
+      for (const { key, last } of [
+        { key: 'Space', last: 'Accepted ↓' },
+        { key: 'Space', last: 'To' },
+      ]) {
+        await page.keyboard.press(key)
+        await heads.last().getByText(last).waitFor()
+        await box.and(page.locator(':focus')).waitFor()
+      }
+    })
+  })
+
+  test('is kept in the memory of a page whose browser keeps nothing', async () => {
+    await visitList({ count: 300 }, async (page) => {
+      await page.addInitScript(`for (const name of ['localStorage', 'sessionStorage'])
+        Object.defineProperty(globalThis, name, {
+          get() { throw new DOMException('The user denied it.', 'SecurityError') },
+        })`)
+      await page.reload()
+      await row(page, 0).waitFor()
+      await page.getByRole('button', { name: 'View' }).click()
+      await page.getByRole('checkbox', { name: 'Attempts' }).click()
+      const added = page.locator('thead th', { hasText: 'Attempts' })
+      await added.waitFor()
+      await page.keyboard.press('Escape')
+      await page.getByRole('link', { name: 'Activity' }).first().click()
+      await page.getByRole('heading', { level: 1, name: 'Activity' }).waitFor()
+      await page.getByRole('link', { name: 'Emails' }).first().click()
+      await added.waitFor()
+    })
+  })
+
   test('has columns whose edge can be dragged, and a table that stays in its place', async () => {
     await visitList({ count: 300 }, async (page) => {
       const width = () => page.locator('th.w-to').evaluate((one) => one.offsetWidth)
       const before = await width()
       const edge = await page.locator('th.w-to .edge').boundingBox()
       const { x, y } = { x: (edge?.x ?? 0) + 4, y: (edge?.y ?? 0) + 10 }
+      await page.evaluate(`
+        globalThis.kept = []
+        const { setItem } = Storage.prototype
+        Storage.prototype.setItem = function (key, text) {
+          kept.push(text)
+          return setItem.call(this, key, text)
+        }`)
       await page.mouse.move(x, y)
       await page.mouse.down()
       await page.mouse.move(x + 60, y, { steps: 3 })
       await page.mouse.up()
       await page.mouse.move(x + 200, y)
       assert.equal(await width(), before + 60)
+      // Once, at the end.
+      assert.deepEqual(
+        (await page.evaluate<string[]>('kept')).map((text) => JSON.parse(text).widths),
+        [{ to: before + 60 }],
+      )
       await page.setViewportSize({ width: 760, height: 900 })
       await rowsOf(page)
       assert.deepEqual(await findWideElements(page), [])

@@ -161,6 +161,37 @@ describe('the part of a screen', has, () => {
       assert.equal(await page.getByText('A newer version is running.').count(), 0)
     })
   })
+
+  test('whose failure the browser keeps comes with the page anew, once for each try', async () => {
+    const { person } = await prepare()
+    const expected = /Failed to load resource|net::ERR_/
+    await dashboard.visit({ person, path: '/app/me', expected }, async (page) => {
+      await settled(page)
+      let isKept = true
+      // Imports fail, and the server has the file all the same.
+      await page.route(/\/assets\/emails-/, (route) =>
+        isKept && route.request().resourceType() === 'script' ? route.abort() : route.continue(),
+      )
+      const loads: string[] = []
+      page.on('request', (request) => {
+        if (request.isNavigationRequest()) loads.push(new URL(request.url()).pathname)
+      })
+      await navLink(page, 'Emails').click()
+      const again = page.getByRole('button', { name: 'Try again' })
+      await again.waitFor()
+      assert.deepEqual(loads, [])
+      const loaded = page.waitForEvent('load')
+      await again.click()
+      await loaded
+      // The page is new, and waits for the person: it does not load itself again and again.
+      await again.waitFor()
+      assert.equal(loads.length, 1)
+      isKept = false
+      await again.click()
+      await page.locator('tbody a').first().waitFor()
+      assert.ok(loads.length <= 2, `${loads}`)
+    })
+  })
 })
 
 function navLink(page: Page, name: string) {

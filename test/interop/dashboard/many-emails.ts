@@ -5,7 +5,8 @@ const PAGE_ROWS = 100
 /** Whole minutes apart, so that no two rows have the same instant. */
 const NEWEST = Date.parse('2026-11-20T12:00:00Z')
 
-const id = (at: number) => `01a20692-8ac5-7368-b185-${String(at).padStart(12, '0')}`
+const id = (at: number) =>
+  `01a20692-8ac5-7368-b185-${String(at < 0 ? 9e11 - at : at).padStart(12, '0')}`
 
 /** A page that tells which calls for emails it made. */
 export type ManyEmails = {
@@ -13,6 +14,8 @@ export type ManyEmails = {
   readonly cursors: readonly string[]
   /** The path of row `at`, below the project. */
   pathOf(at: number): string
+  /** One more email, `Mail -1`, is the newest. */
+  addNewest(): void
 }
 
 /** From now on, the project of the page has `count` emails, `Mail 0` being the newest; `pageRows` come at a time. */
@@ -22,6 +25,7 @@ export async function answerManyEmails(
   pageRows = PAGE_ROWS,
 ): Promise<ManyEmails> {
   const cursors: string[] = []
+  let added = 0
   await page.route(/\/emails\?/, async (route) => {
     if (route.request().resourceType() === 'document') return route.fallback()
     const { searchParams } = new URL(route.request().url())
@@ -34,14 +38,20 @@ export async function answerManyEmails(
     const hasMore = from + length < count
     await route.fulfill({
       json: {
-        data: Array.from({ length }, (_, index) => emailAt(from + index)),
+        data: Array.from({ length }, (_, index) => emailAt(from + index - added)),
         total: cursor === '' ? count : 0,
         cursor: hasMore ? String(from + length) : null,
         hasMore,
       },
     })
   })
-  return { cursors, pathOf: (at) => `/emails/${id(at)}` }
+  return {
+    cursors,
+    pathOf: (at) => `/emails/${id(at)}`,
+    addNewest: () => {
+      added += 1
+    },
+  }
 }
 
 /** The states follow each other, so that any window of rows has all of them. */

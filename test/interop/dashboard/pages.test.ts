@@ -115,6 +115,25 @@ describe('a list in pages', { skip: dashboard.skip }, () => {
     })
   })
 
+  test('begins anew with another filter, which keeps the focus, and with newer rows', async () => {
+    await visitPages({}, async (page, { addNewest }) => {
+      await press(page, 'Next')
+      await begins(page, 100, 'Rows 101 to 200 of 250')
+      await page.keyboard.press('/')
+      await page.keyboard.type('person')
+      await page.waitForURL(/q=person/)
+      await page.getByText('Rows 1 to 100 of 250').waitFor()
+      await row(page, 0).getByText('Mail 0', { exact: true }).waitFor()
+      assert.equal(await page.getByRole('searchbox').evaluate((one) => one.matches(':focus')), true)
+      await press(page, 'Next')
+      await begins(page, 100, 'Rows 101 to 200 of 250')
+      addNewest()
+      await page.getByRole('button', { name: '1 new' }).click()
+      await page.getByText('Rows 1 to 100 of 250').waitFor()
+      await row(page, 0).getByText('Mail -1', { exact: true }).waitFor()
+    })
+  })
+
   test('is kept for the user, for all lists, until it is turned off', async () => {
     await visitPages({}, async (page) => {
       await page.reload()
@@ -127,6 +146,7 @@ describe('a list in pages', { skip: dashboard.skip }, () => {
       await page.keyboard.press('Escape')
       await page.keyboard.press('End')
       await row(page, 99).locator('a:focus').waitFor()
+      await row(page, 100).waitFor()
       await page.keyboard.press('j')
       await row(page, 100).locator('a:focus').waitFor()
     })

@@ -4,6 +4,7 @@ import { describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { makeKeys } from '../../../src/features/tenancy/accounts/projects/keys.ts'
 import { insertProject } from '../../../src/features/tenancy/accounts/projects/projects.ts'
+import { eventually } from '../../e2e/program.ts'
 import { findAccessFaults, useDashboard } from './dashboard.ts'
 
 const dashboard = useDashboard()
@@ -36,6 +37,17 @@ function listenForWrites(page: Page): string[] {
     found.push(`${request.headers()['x-project-id']} ${request.method()} ${pathname}`)
   })
   return found
+}
+
+/** A server notices a moment later what a command has written: until then it takes the writes of a session. */
+async function untilWritesAreRefused(page: Page): Promise<void> {
+  const { project, url } = dashboard.program()
+  const headers = { origin: new URL(url()).origin, 'x-project-id': project.id }
+  await eventually(async () => {
+    // Whatever the state of the project, this writes nothing.
+    const answer = await page.request.post(`${url()}/suppressions`, { data: {}, headers })
+    return answer.status() === 403 || undefined
+  })
 }
 
 async function makeEmail(name: string): Promise<string> {
@@ -115,6 +127,7 @@ describe('what others change meanwhile', { skip: dashboard.skip }, () => {
       await button.click()
       await run('project', 'update', project.id, '--disable', 'PHISHING_DETECTED')
       try {
+        await untilWritesAreRefused(page)
         const dialog = page.getByRole('dialog')
         await dialog.getByRole('button', { name: 'Suppress' }).click()
         await dialog.getByRole('alert').waitFor()
@@ -179,6 +192,9 @@ test('a project of others looks as one that does not exist', { skip: dashboard.s
     const expected = /status of 404/
     await dashboard.visit({ person, path, expected }, async (page) => {
       await page.getByText('This page does not exist').waitFor()
+      await page.getByRole('main').getByRole('button', { name: 'Search or jump' }).click()
+      await page.getByRole('combobox', { name: 'Search or jump' }).waitFor()
+      await page.keyboard.press('Escape')
       text = (await page.locator('main').innerText()) ?? ''
     })
     return text

@@ -36,7 +36,26 @@ describe('the story of an email', { skip: dashboard.skip }, () => {
       assert.equal(await page.locator('main img').count(), 0)
       const text = (await page.locator('main').textContent()) ?? ''
       assert.ok(text.includes('Attempt 1') && text.includes('Attempt 2'))
-      assert.match(text, /suppress/i)
+      assert.ok(text.includes('The address was suppressed'))
+      // Both replies as the receiver wrote them, each with its class in words.
+      const story = page.getByRole('region', { name: 'Story' })
+      const replies = await story.locator('blockquote').allTextContents()
+      assert.deepEqual(replies, [`550 ${WORDS}`, '451 4.7.1 Please come back later'])
+      for (const name of ['No such address.', 'Greylisting.']) {
+        await story.getByText(name, { exact: true }).waitFor()
+      }
+      const customer = await page
+        .locator('section', { has: page.getByRole('heading', { name: 'For the customer' }) })
+        .last()
+        .locator('.quote')
+        .textContent()
+      assert.match(customer ?? '', /<b>Your<\/b> order/)
+      assert.doesNotMatch(customer ?? '', /550|5\.1\.1|img/)
+      const receiver = page.getByRole('complementary').getByRole('link', { name: 'slow.test' })
+      assert.equal(
+        await receiver.evaluate((one) => one.href),
+        new URL(`/app/${program().project.id}/emails?domain=slow.test`, page.url()).href,
+      )
       assert.deepEqual(await findAccessFaults(page), [])
     })
   })

@@ -1,5 +1,5 @@
 /** In the chip of the campaign: all campaigns, found by their names as they are typed. */
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { useCall } from '../../api/queries.ts'
 import { lazy } from '../../ui/lazy.tsx'
 import { Failed, Loading } from '../../ui/state.tsx'
@@ -27,15 +27,20 @@ export default function CampaignMenu({ label, empty, onChoose }: CampaignMenuPro
   const query = { limit: MOST, ...(search !== '' && { search }) }
   const campaigns = useCall('GET /campaigns', { query }, { keep: true })
   const { data, error, refetch } = campaigns
-  if (error !== null) return <Failed error={error} onRetry={() => void refetch()} />
-  if (data === undefined) return <Loading rows={3} />
-  if (search === '' && data.data.length === 0) {
+  const failure = error === null ? undefined : { error, onRetry: () => void refetch() }
+  const hasField = useRef(false)
+  if (!hasField.current && failure !== undefined) return <Failed {...failure} />
+  if (!hasField.current && data === undefined) return <Loading rows={3} />
+  if (search === '' && data?.data.length === 0) {
     return <p class="small muted">{empty}</p>
   }
+  // Whatever becomes of a search, what is typed stays.
+  hasField.current = true
   return (
     <Combobox
       label={label}
-      options={data.data.map(({ id, name }) => ({ value: id, label: name }))}
+      options={data?.data.map(({ id, name }) => ({ value: id, label: name })) ?? []}
+      failure={failure}
       value=""
       onType={type}
       isBusy={campaigns.isPlaceholderData || typed.trim() !== search}

@@ -86,11 +86,7 @@ function reasonOf(row: EmailRow) {
   const phrase = rowReason(row)
   // The sentence of the server has all details; it shows where the column is too narrow.
   if (phrase !== undefined) {
-    return (
-      <span title={row.reason}>
-        {PhraseText({ phrase })}
-      </span>
-    )
+    return <span title={row.reason}>{PhraseText({ phrase })}</span>
   }
   return <span lang="en">{visible(row.reason)}</span>
 }

@@ -1,5 +1,5 @@
 /** The recovery codes, to copy, to print and to keep. Closing asks for nothing, but the codes are gone then. */
-import { useEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import { user } from '../../api/session.ts'
 import { t } from '../../text/text.ts'
 import { Copy } from '../../ui/copy.tsx'
@@ -9,7 +9,7 @@ type RecoveryCodesProps = { codes: readonly string[]; onDone(): void }
 
 export function RecoveryCodes({ codes, onDone }: RecoveryCodesProps) {
   const heading = useRef<HTMLHeadingElement>(null)
-  useEffect(() => heading.current?.focus(), [])
+  useLayoutEffect(() => heading.current?.focus(), [])
   return (
     <div class="stack codes">
       <h3 ref={heading} tabIndex={-1}>

@@ -1,5 +1,5 @@
 /** Two new keys to copy. */
-import { useEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import { t } from '../../text/text.ts'
 import { Copy } from '../../ui/copy.tsx'
 import type { NewKeyPair } from '../../ui/fresh-keys.ts'
@@ -13,7 +13,7 @@ type KeyBoxProps = {
 
 export function KeyBox({ keys, takesFocus = false, onKept }: KeyBoxProps) {
   const element = useRef<HTMLParagraphElement>(null)
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (takesFocus) element.current?.focus()
   }, [])
   return (

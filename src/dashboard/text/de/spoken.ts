@@ -1,0 +1,21 @@
+/** What the server says in English by itself, by its codes. */
+export const spoken = {
+  'failed.PROJECT_DISABLED': 'Das Projekt ist gesperrt.',
+  'failed.RESOURCE_NOT_FOUND': 'Das gibt es nicht mehr.',
+  'failed.EMAIL_VERIFICATION_REQUIRED': 'Deine Adresse ist noch nicht bestätigt.',
+  'failed.BILLING_LIMIT_EXCEEDED': 'Die Grenze des Monats ist erreicht.',
+  'failed.REQUEST_TIMEOUT': 'Die Anfrage hat zu lange gedauert. Nichts wurde angenommen.',
+  'failed.PAYLOAD_TOO_LARGE': 'Die Anfrage ist zu groß.',
+  'failed.DATABASE_ERROR': 'Nichts wurde angenommen. Versuche es gleich noch einmal.',
+  'failed.INSUFFICIENT_STORAGE': 'Nichts wurde angenommen: Die Platte des Servers ist fast voll.',
+  'work.import': 'Kontakte aus {name} importieren',
+  'work.suppressions-import': 'Sperrungen aus {name} importieren',
+  'work.bulk-subscribe': 'Kontakte anmelden',
+  'work.bulk-unsubscribe': 'Kontakte abmelden',
+  'work.bulk-delete': 'Kontakte löschen',
+  'work.delete-field': 'Das Feld {name} löschen',
+  'work.delete-events': 'Die Ereignisse {name} löschen',
+  'work.verify': 'Adressen prüfen',
+  'work.bulk-start': 'Durchläufe eines Workflows starten',
+  'work.replay-webhooks': 'Die Ereignisse einer Zeitspanne erneut an einen Webhook senden',
+} as const
