@@ -12,6 +12,14 @@ export const CALM_MS = 120_000
 
 export type Overview = Answer<'GET /analytics/overview'>
 
+/** What the range is asked for by. */
+export type AskedRange = { from: string; to: string; tz: string }
+
+/** The figures of the range, which several parts show. */
+export function useOverview(asked: AskedRange) {
+  return useCall('GET /analytics/overview', { query: asked }, { poll: 'live', keep: true })
+}
+
 export type LoadedAnswer = MailAnswer & {
   isLoading: boolean
   /** Of a part of the answer that is unknown or old. */

@@ -1,5 +1,4 @@
 /** The five figures, each with its change, its definition, and the emails that it counts. */
-import type { QueryObserverResult } from '@tanstack/query-core'
 import { useId } from 'preact/hooks'
 import { type EmailLink, emailsPath } from '../../logic/email-links.ts'
 import { compareFigures, FIGURE_STATUSES, type ShownFigure } from '../../logic/figures.ts'
@@ -8,17 +7,14 @@ import type { ShownRange } from '../../logic/range.ts'
 import { locale, t } from '../../text/text.ts'
 import { link } from '../../ui/link.ts'
 import { Panel } from '../../ui/panel.tsx'
-import type { Overview } from './facts.ts'
+import { type AskedRange, useOverview } from './facts.ts'
 
 const MOODS = { good: 'up', bad: 'down', same: '' } as const
 
-type FiguresProps = {
-  query: QueryObserverResult<Overview, Error>
-  range: ShownRange
-  days: EmailLink
-}
+type FiguresProps = { asked: AskedRange; range: ShownRange; days: EmailLink }
 
-export function Figures({ query, range, days }: FiguresProps) {
+export function Figures({ asked, range, days }: FiguresProps) {
+  const query = useOverview(asked)
   return (
     <Panel query={query} rows={2}>
       {({ current, previous, isComplete }) => (

@@ -10,7 +10,7 @@ import { Panel } from '../../ui/panel.tsx'
 import { Failed } from '../../ui/state.tsx'
 import { Suspense } from '../../ui/suspense.tsx'
 import { place } from '../../ui/time.tsx'
-import { PANEL_MS } from './facts.ts'
+import { type AskedRange, type Overview, PANEL_MS, useOverview } from './facts.ts'
 
 const Chart = lazy(() => import('../../ui/chart.tsx'))
 
@@ -20,15 +20,11 @@ type View = (typeof VIEWS)[number]
 type Point = { date?: string; at?: string; sent: number }
 type Series = { granularity: 'hour' | 'day'; current: readonly Point[]; previous: readonly Point[] }
 
-type MailByDayProps = {
-  asked: { from: string; to: string; tz: string }
-  /** Whether the range has campaign mail, which then is asked for apart. */
-  hasCampaigns: boolean
-}
-
-export function MailByDay({ asked, hasCampaigns }: MailByDayProps) {
+export function MailByDay({ asked }: { asked: AskedRange }) {
   const [view, setView] = useState<View>('kinds')
   const options = { poll: PANEL_MS, keep: true }
+  // Campaign mail is asked for apart, where the range has some.
+  const hasCampaigns = useOverview(asked).data?.streams.some(isSentCampaign) ?? false
   const all = useCall('GET /analytics/timeseries', { query: asked }, options)
   const campaigns = useCall(
     'GET /analytics/timeseries',
@@ -75,6 +71,10 @@ export function MailByDay({ asked, hasCampaigns }: MailByDayProps) {
       <p class="muted xs">{t('byday.zone', { zone: place().timeZone.replaceAll('_', ' ') })}</p>
     </section>
   )
+}
+
+function isSentCampaign({ stream, sent }: Overview['streams'][number]): boolean {
+  return stream === 'CAMPAIGN' && sent > 0
 }
 
 function ViewPicker({ view, onPick }: { view: View; onPick(view: View): void }) {

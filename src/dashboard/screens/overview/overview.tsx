@@ -1,5 +1,5 @@
 /** The overview of a project: the answer, the figures, and what they are made of. A new project has its first steps. */
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useMemo, useState } from 'preact/hooks'
 import { useLocation } from 'preact-iso/router'
 import { useCall, useProjectId } from '../../api/queries.ts'
 import { dayOf } from '../../logic/format.ts'
@@ -24,7 +24,7 @@ import { Suspense } from '../../ui/suspense.tsx'
 import { place } from '../../ui/time.tsx'
 import { Answers, headingText } from './answers.tsx'
 import { Caps } from './caps.tsx'
-import { useAnswer } from './facts.ts'
+import { useAnswer, useOverview } from './facts.ts'
 import { Figures } from './figures.tsx'
 import { MailByDay } from './mail-by-day.tsx'
 import { Next } from './next.tsx'
@@ -79,11 +79,7 @@ function Mail() {
   const range = readShownRange(query, dayOf(now, zone.timeZone))
   const asked = toRangeQuery(range, now, zone)
   const days = toEmailRange(range, now, zone)
-  const overview = useCall(
-    'GET /analytics/overview',
-    { query: asked },
-    { poll: 'live', keep: true },
-  )
+  const overview = useOverview(asked)
   const answer = useAnswer(overview.data?.current.sent)
   const heading = headingText(answer)
   useKeys(
@@ -94,6 +90,23 @@ function Mail() {
     })),
     [link('/')],
   )
+  // The heading follows each part of the answer, the panels only the range.
+  const panels = useMemo(
+    () => (
+      <>
+        <Figures {...{ asked, range, days }} />
+        <MailByDay asked={asked} />
+        <div class="cols">
+          <Receivers {...{ asked, days }} />
+          <div>
+            <Next />
+            <Caps />
+          </div>
+        </div>
+      </>
+    ),
+    [JSON.stringify([asked, range, days])],
+  )
   return (
     <Page
       title={t('nav.overview')}
@@ -103,22 +116,8 @@ function Mail() {
     >
       <div class="body">
         <Answers answer={answer} />
-        <Figures query={overview} range={range} days={days} />
-        <MailByDay asked={asked} hasCampaigns={hasCampaigns(overview.data)} />
-        <div class="cols">
-          <Receivers asked={asked} days={days} />
-          <div>
-            <Next />
-            <Caps />
-          </div>
-        </div>
+        {panels}
       </div>
     </Page>
   )
-}
-
-function hasCampaigns(
-  overview: { streams: readonly { stream: string; sent: number }[] } | undefined,
-): boolean {
-  return overview?.streams.some(({ stream, sent }) => stream === 'CAMPAIGN' && sent > 0) ?? false
 }
