@@ -135,7 +135,7 @@ describe('the page of the dashboard', () => {
 
   it('asks for the first answers along with its files, and for those of a user if there may be a session', async () => {
     const first = async (cookie?: string) => {
-      const headers = cookie === undefined ? {} : { cookie }
+      const headers: Record<string, string> = cookie === undefined ? {} : { cookie }
       const { body } = await ask('/app/login', { headers })
       const links = body
         .toString()
