@@ -300,7 +300,11 @@ test('a disk that keeps other bytes than were written ends the backup, which lea
   await any.close()
   // The last act of writing is to make the file durable.
   t.mock.method(fileHandle, 'sync', async function (this: FileHandle) {
-    await this.write(Buffer.from([0]), 0, 1, (await this.stat()).size - 100)
+    // Any other byte than the one that is there.
+    const file = path.join(folder, (await readdir(folder))[0] ?? '')
+    const at = (await this.stat()).size - 100
+    const byte = (await readFile(file))[at] ?? 0
+    await this.write(Buffer.from([byte ^ 0xff]), 0, 1, at)
   })
   const failing = backUp(core, path.join(folder, 'a.tar.zst'))
   await assert.rejects(failing, /on the disk is not what was written/)
