@@ -102,6 +102,8 @@ async function signIn(browser: Browser, origin: string): Promise<Storage> {
   await page.locator('input[type=password]').fill(OWNER.password)
   await page.keyboard.press('Enter')
   await page.locator('main.sheet h1').waitFor()
+  // What a browser keeps of an overview it keeps once the overview is there.
+  await page.locator('.figures').waitFor()
   const storage = await context.storageState()
   await context.close()
   return storage

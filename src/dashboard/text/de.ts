@@ -4,6 +4,7 @@ import { account } from './de/account.ts'
 import { activity } from './de/activity.ts'
 import { chart } from './de/chart.ts'
 import { checks } from './de/checks.ts'
+import { classes } from './de/classes.ts'
 import { combobox } from './de/combobox.ts'
 import { door } from './de/door.ts'
 import { emails } from './de/emails.ts'
@@ -27,7 +28,7 @@ import type { en } from './en.ts'
 
 export const de: Record<keyof typeof en, string | Forms> = {
   ...{ ...shell, ...palette, ...door, ...form, ...list, ...setup, ...overview, ...first },
-  ...{ ...checks, ...chart, ...emails, ...story, ...reasons, ...activity, ...account },
+  ...{ ...checks, ...chart, ...emails, ...story, ...reasons, ...classes, ...activity, ...account },
   ...spoken,
   ...{ ...suppress, ...view, ...parts, ...combobox, ...resettingTexts, ...tray, ...keys },
 }

@@ -3,6 +3,7 @@ import { account } from './en/account.ts'
 import { activity } from './en/activity.ts'
 import { chart } from './en/chart.ts'
 import { checks } from './en/checks.ts'
+import { classes } from './en/classes.ts'
 import { combobox } from './en/combobox.ts'
 import { door } from './en/door.ts'
 import { emails } from './en/emails.ts'
@@ -38,6 +39,7 @@ export const en = {
   ...spoken,
   ...story,
   ...reasons,
+  ...classes,
   ...activity,
   ...suppress,
   ...account,

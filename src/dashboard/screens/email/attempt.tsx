@@ -5,7 +5,10 @@ import { duration } from '../../logic/format.ts'
 import { type Attempt, type AttemptStep, failedStep, replyText } from '../../logic/story.ts'
 import type { Tone } from '../../logic/tone.ts'
 import { visible } from '../../logic/visible.ts'
-import { codeText, locale, t } from '../../text/text.ts'
+import { classes } from '../../text/en/classes.ts'
+import { addTexts, codeText, locale, t } from '../../text/text.ts'
+
+addTexts(classes)
 
 export function Said({ attempt }: { attempt: Attempt }) {
   const { reply, error, class: name, tls, host, address } = attempt
