@@ -9,7 +9,7 @@ import {
   QueryObserver,
   type QueryObserverResult,
 } from '@tanstack/query-core'
-import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { useRoute } from 'preact-iso/router'
 import { projectOf } from '../logic/base.ts'
 import { type Pace, pollDelay } from '../logic/poll.ts'
@@ -175,8 +175,7 @@ function useObserver(observer: Observer, options: ObserverOptions, poll?: unknow
   const look = (result: unknown) => {
     if (!isSame(shown.current, result as Result)) renderAgain({})
   }
-  // Before the browser lays the page out and paints, so that the call is on its way meanwhile.
-  useLayoutEffect(() => observer.subscribe(look), [observer])
+  useEffect(() => observer.subscribe(look), [observer])
   useEffect(() => {
     observer.setOptions(options as never)
     look(resultOf(observer, options))
