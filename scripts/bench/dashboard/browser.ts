@@ -63,7 +63,7 @@ export async function startVisitor(origin: string, project: string): Promise<Vis
   const program = findChromium()
   if (program === undefined) throw new Error('chromium is not installed')
   const browser = await launchChromium(program, ['--disable-background-networking'])
-  const storage = await signIn(browser, origin)
+  const storage = await signIn(browser, origin, project)
   const [cookie] = storage.cookies.map(({ name, value }) => `${name}=${value}`)
   return {
     origin,
@@ -94,7 +94,7 @@ async function newContext(browser: Browser, storageState?: Storage): Promise<Bro
   return context
 }
 
-async function signIn(browser: Browser, origin: string): Promise<Storage> {
+async function signIn(browser: Browser, origin: string, project: string): Promise<Storage> {
   const context = await newContext(browser)
   const page = await context.newPage()
   await page.goto(new URL('/app/login', origin).href)
@@ -102,7 +102,8 @@ async function signIn(browser: Browser, origin: string): Promise<Storage> {
   await page.locator('input[type=password]').fill(OWNER.password)
   await page.keyboard.press('Enter')
   await page.locator('main.sheet h1').waitFor()
-  // What a browser keeps of an overview it keeps once the overview is there.
+  // What a browser keeps of an overview, it keeps once that was there.
+  await page.goto(new URL(`/app/${project}`, origin).href)
   await page.locator('.figures').waitFor()
   const storage = await context.storageState()
   await context.close()

@@ -173,7 +173,7 @@ function useObserver(observer: Observer, options: ObserverOptions, poll?: unknow
   const [, renderAgain] = useState({})
   const shown = useRef<Result>({})
   const look = (result: unknown) => {
-    if (!isSame(shown.current, result as Result)) renderAgain({})
+    if (!isSame(shown.current, result as Result)) inNextFrame(renderAgain)
   }
   useEffect(() => observer.subscribe(look), [observer])
   useEffect(() => {
@@ -182,6 +182,20 @@ function useObserver(observer: Observer, options: ObserverOptions, poll?: unknow
   }, [observer, JSON.stringify(options.queryKey), options.enabled, poll])
   shown.current = resultOf(observer, options)
   return shown.current
+}
+
+const waiting = new Set<(state: object) => void>()
+
+/** Draws the answers of one frame together: a screen asks for many at once. A page in the back has no frames. */
+function inNextFrame(renderAgain: (state: object) => void): void {
+  waiting.add(renderAgain)
+  if (waiting.size > 1) return
+  const drawAll = () => {
+    for (const one of waiting) one({})
+    waiting.clear()
+  }
+  requestAnimationFrame(drawAll)
+  setTimeout(drawAll, 100)
 }
 
 function isSame(one: Result, other: Result): boolean {

@@ -10,7 +10,7 @@ import {
   t,
 } from '../text/text.ts'
 import { Mark } from './icon.tsx'
-import { markShown } from './page.tsx'
+import { markShown, moveFocus } from './page.tsx'
 import { Stamp } from './stamp.tsx'
 
 type DoorProps = {
@@ -26,12 +26,12 @@ export function Door({ title, host, isWide = false, children }: DoorProps) {
   const box = useRef<HTMLDivElement>(null)
   const openedAt = useRef(new Date())
   useLayoutEffect(() => {
-    markShown()
     document.title = `${title} · Pillarbox`
     // A field that took the focus keeps it.
-    queueMicrotask(() => {
+    moveFocus(() => {
       if (box.current?.contains(document.activeElement) !== true) heading.current?.focus()
     })
+    markShown()
   }, [title])
   return (
     <main class="door" id="main">

@@ -1,5 +1,6 @@
 /** The focus of what appears after something was done. */
 import { useLayoutEffect } from 'preact/hooks'
+import { moveFocus } from './page.tsx'
 
 /** Gives the focus to the input `name` of the form when it appears. */
 export function useFocusIn(form: { current: HTMLFormElement | null }, name: string): void {
@@ -7,6 +8,6 @@ export function useFocusIn(form: { current: HTMLFormElement | null }, name: stri
     const input = form.current?.elements.namedItem(name)
     if (!(input instanceof HTMLElement)) return
     // A dialog that opens with the form gives the focus to its first field before that.
-    queueMicrotask(() => input.focus({ preventScroll: true }))
+    moveFocus(() => input.focus({ preventScroll: true }))
   }, [])
 }

@@ -20,6 +20,15 @@ export function markShown(): void {
   hasShownPage = true
 }
 
+/**
+ * Moves the focus once what appeared is drawn. The first screen is laid out before, in its frame: nobody can have
+ * pressed a key yet.
+ */
+export function moveFocus(move: () => void): void {
+  if (hasShownPage) queueMicrotask(move)
+  else requestAnimationFrame(move)
+}
+
 export function Page({ title, heading = title, trail, text, actions, children }: PageProps) {
   const element = useRef<HTMLHeadingElement>(null)
   // With the heading: who hears the title and who sees the focus are at the same screen.
