@@ -15,8 +15,8 @@ export type Visited = {
   page: Page
   /** Resolves once the page is whole and at rest. */
   shown(): Promise<Shown>
-  /** Marks the time from which `shown` counts, to another screen. */
-  begin(): Promise<void>
+  /** Clicks on what leads to another screen. `shown` then counts from the click. */
+  click(selector: string): Promise<void>
   /** Writes into the field of a list. `shown` then counts from its last key to the rows. */
   search(text: string): Promise<void>
   scroll(rows: number, stepPx: number): Promise<Scrolled>
@@ -125,7 +125,10 @@ function look(page: Page, session: CDPSession): Omit<Visited, 'close'> {
       }
       return page.evaluate('probe.shown()')
     },
-    begin: () => page.evaluate('probe.begin()'),
+    async click(selector) {
+      await page.evaluate('probe.beginAtClick()')
+      await page.locator(selector).first().click()
+    },
     search: (text) => page.evaluate(`probe.search(${JSON.stringify(text)})`),
     scroll: (rows, stepPx) => page.evaluate(`probe.scroll(${rows}, ${stepPx})`),
     async work() {

@@ -35,8 +35,7 @@ async function measureFirstRows(visitor: Visitor, { rounds }: Wanted): Promise<M
   for (let round = 0; round < rounds; round += 1) {
     const visited = await visitor.visit({ path: `/app/${visitor.project}`, isSlow: true })
     await visited.shown()
-    await visited.begin()
-    await visited.page.locator(LIST).first().click()
+    await visited.click(LIST)
     fromOverview?.push((await visited.shown()).wholeMs)
     await visited.close()
     const first = await visitor.visit({ path: `/app/${visitor.project}/emails`, isSlow: true })

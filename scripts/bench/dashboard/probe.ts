@@ -58,6 +58,10 @@ export const PROBE = `(() => {
       isWhole = wasBusy = false
       oldHeading = document.querySelector('h1')
     },
+    /** From the next click on: to find and to reach what is clicked takes the browser's driver a while. */
+    beginAtClick() {
+      addEventListener('click', () => this.begin(), { capture: true, once: true })
+    },
     /** Writes into the field as its last key does; from here on, the rows of that search are awaited. */
     search(text) {
       this.begin()

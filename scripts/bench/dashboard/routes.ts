@@ -23,8 +23,7 @@ export async function measureRoutes(visitor: Visitor, rounds: number): Promise<M
   const byScreen = new Map<string, number[]>()
   for (let round = 0; round < rounds + WARM_UPS; round += 1) {
     for (const { name, link } of steps) {
-      await visited.begin()
-      await visited.page.locator(link).first().click()
+      await visited.click(link)
       const { headingMs, wholeMs } = await visited.shown()
       if (round < WARM_UPS) continue
       headings.push(headingMs)
