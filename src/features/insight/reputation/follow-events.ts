@@ -8,8 +8,8 @@
  *
  * Mail counts by the hour, and in all since the project was last enabled. An hour in which a
  * project was enabled has a second row, which begins at that instant, so that windows of hours
- * never reach behind `reputationSince`. Mail from the server to its users does not count, nor do tests
- * of texts, templates and campaigns, nor mail to the mailbox simulator of Amazon SES.
+ * never reach behind `reputationSince`. Mail from the server to its users does not count, nor does
+ * mail to the mailbox simulator of Amazon SES.
  *
  * The counts, their consequences and the cursor are written in one transaction, so a server that
  * was killed continues where it stopped. The project that sends the mail of this server is never
@@ -126,7 +126,7 @@ async function count(
   const sinceOf = new Map(known.map(({ id, reputationSince }) => [id, reputationSince]))
   const sums = createSums(sinceOf)
   for (const event of counted) {
-    if (!countsForReputation(event)) continue
+    if (event.isPlatform || event.recipientDomain === SIMULATOR) continue
     sums.add(event, countsOf(event))
   }
   await addHourCounts(tx, sums.all())
@@ -135,10 +135,6 @@ async function count(
     tx,
     known.filter(({ id }) => judged.has(id)),
   )
-}
-
-function countsForReputation({ isPlatform, isTest, recipientDomain }: CountedEvent): boolean {
-  return !isPlatform && !isTest && recipientDomain !== SIMULATOR
 }
 
 function countsOf(event: CountedEvent) {
