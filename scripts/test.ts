@@ -107,10 +107,13 @@ async function runAll(argv: string[]): Promise<boolean> {
   return !results.includes(false)
 }
 
-type Lane = 'browser' | 'other' | 'quiet'
+const LANES = ['browser', 'other', 'quiet'] as const
+type Lane = (typeof LANES)[number]
 
 /** `lanes`: the names of those to run; none for all. */
 async function runInterop(lanes: readonly string[]): Promise<boolean> {
+  const unknown = lanes.find((lane) => !LANES.includes(lane as Lane))
+  if (unknown !== undefined) throw new Error(`no lane ${unknown}: ${LANES.join(', ')}`)
   const files = Map.groupBy(globSync('test/interop/**/*.test.ts').sort(), laneOf)
   const filesOf = (lane: Lane) =>
     lanes.length === 0 || lanes.includes(lane) ? (files.get(lane) ?? []) : []

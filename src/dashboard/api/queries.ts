@@ -184,18 +184,22 @@ function useObserver(observer: Observer, options: ObserverOptions, poll?: unknow
   return shown.current
 }
 
+const HIDDEN_FRAME_MS = 100
 const waiting = new Set<(state: object) => void>()
 
 /** Draws the answers of one frame together: a screen asks for many at once. A page in the back has no frames. */
 function inNextFrame(renderAgain: (state: object) => void): void {
-  waiting.add(renderAgain)
-  if (waiting.size > 1) return
-  const drawAll = () => {
-    for (const one of waiting) one({})
-    waiting.clear()
+  if (waiting.size === 0) {
+    const drawAll = () => {
+      cancelAnimationFrame(frame)
+      clearTimeout(timer)
+      for (const one of waiting) one({})
+      waiting.clear()
+    }
+    const frame = requestAnimationFrame(drawAll)
+    const timer = setTimeout(drawAll, HIDDEN_FRAME_MS)
   }
-  requestAnimationFrame(drawAll)
-  setTimeout(drawAll, 100)
+  waiting.add(renderAgain)
 }
 
 function isSame(one: Result, other: Result): boolean {

@@ -86,7 +86,9 @@ addEventListener('online', lookAgain)
 /** Loads what all screens need. Without a session, `user` stays undefined. */
 export async function start(): Promise<void> {
   startFailure.value = undefined
-  const isExpected = readKept(SIGNED_IN) !== null
+  // The page names these calls if the browser sent the cookie of a session. Their answers are used here, or else the
+  // first call after a log-in would get an old one.
+  const isExpected = document.querySelector('link[rel=preload][href$="/users/@me"]') !== null
   // The first format of a page takes as long as drawing the page, so it is made while the answers are on their way.
   if (isExpected) setTimeout(browserZone)
   try {

@@ -32,7 +32,6 @@ const FORMS = {
 const dates = new Map<string, Intl.DateTimeFormat>()
 const numbers = new Map<string, Intl.NumberFormat>()
 
-/** The only place where the dashboard makes such formats, besides `formatNumber`. */
 export function formatDate(
   form: keyof typeof FORMS,
   at: Date,

@@ -12,15 +12,15 @@ const ended = signal(0)
 
 const keyOf = (projectId: string) => `pillarbox.first-steps.${projectId}`
 
-export function areStepsOver(projectId: string): boolean {
+/** `sent`: mail was sent when the browser last asked, which a reset changes. */
+export function stepsOf(projectId: string): 'away' | 'sent' | undefined {
   // Read, so that what shows the steps follows the change.
   void ended.value
-  return readKept(keyOf(projectId)) !== null
+  return (readKept(keyOf(projectId)) as 'away' | 'sent' | null) ?? undefined
 }
 
-/** Mail was sent before anybody saw the steps. */
-export function skipSteps(projectId: string): void {
-  keep(keyOf(projectId), 'sent')
+export function keepSent(projectId: string, hasSent: boolean): void {
+  keep(keyOf(projectId), hasSent ? 'sent' : undefined)
 }
 
 export function putStepsAway(projectId: string): void {
@@ -29,13 +29,8 @@ export function putStepsAway(projectId: string): void {
   ended.value += 1
 }
 
-/** A project without any mail, as after a reset, has its steps again. */
-export function forgetSteps(projectId: string): void {
-  keep(keyOf(projectId), undefined)
-}
-
 /** Shows the first steps on the overview of the project again, also after mail was sent. */
 export function showOnboarding(projectId: string): void {
-  forgetSteps(projectId)
+  keep(keyOf(projectId), undefined)
   wantedSteps.value = projectId
 }

@@ -36,8 +36,7 @@ export default function PagedTable<Item extends { id: string }>({ list, table }:
 
 function useListPage<Item extends { id: string }>(list: LoadedList<Item>): ListPage<Item> {
   const { rows, hasMore, isFull, loadMore, isReady } = list
-  // Rows of another filter, or newer ones above, begin anew: their pages are others.
-  const of = `${list.of} ${rows[0]?.id}`
+  const { of } = list
   const [kept, setPlace] = useState(() => placeAt(pageOf(keptPlace()?.row ?? 0), of))
   const { shown, wanted } = kept.of === of ? kept : placeAt(0, of)
   const isWhole = rows.length >= wanted + PAGE_ROWS || (isReady && (!hasMore || isFull))

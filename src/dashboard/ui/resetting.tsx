@@ -4,7 +4,6 @@ import { useCall } from '../api/queries.ts'
 import { project, reloadProjects, resetting } from '../api/session.ts'
 import { resettingTexts } from '../text/en/resetting.ts'
 import { addTexts, t } from '../text/text.ts'
-import { forgetSteps } from './onboarding.ts'
 import { Page } from './page.tsx'
 import { Failed } from './state.tsx'
 
@@ -19,10 +18,9 @@ export default function Resetting({ id }: { id: string }) {
   const state = data?.data.state
   useEffect(() => {
     if (state === undefined || state === 'running') return
-    if (state === 'done') forgetSteps(id)
     resetting.value = undefined
     void reloadProjects()
-  }, [id, state])
+  }, [state])
   return (
     <Page title={t('resetting.title')} text={t('resetting.text')}>
       <div class="body">

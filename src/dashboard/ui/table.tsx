@@ -226,7 +226,9 @@ type RowProps<Row> = {
  * that is kept holds the elements of all rows that ever stood beside it.
  */
 class TableRow<Row> extends Component<RowProps<Row>> {
-  override shouldComponentUpdate(next: RowProps<Row>): boolean {
+  override shouldComponentUpdate(next: RowProps<Row>, state: unknown): boolean {
+    // What a cell reads has changed, such as the clock.
+    if (state !== this.state) return true
     const { row, columns, first, at, isCurrent } = this.props
     const isSame = row === next.row && columns === next.columns && isCurrent === next.isCurrent
     return !isSame || first !== next.first || at !== next.at

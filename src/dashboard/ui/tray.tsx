@@ -72,7 +72,7 @@ function JobLine({ project, job }: { project: string; job: ListedJob }) {
     <li>
       <p class="row between">
         <span class="grow">
-          <b>{label}</b>{' '}
+          <b lang={wordsOf(job) === undefined ? 'en' : undefined}>{label}</b>{' '}
           <span class="muted">
             {t(`job.${state}`)}
             {by !== null && ` ${t('tray.by', { email: by.email })}`}
@@ -99,9 +99,14 @@ function JobLine({ project, job }: { project: string; job: ListedJob }) {
   )
 }
 
-/** What the job does, in the language of the reader. A kind without words has those of the server. */
-function labelOf({ kind, label }: ListedJob): string {
-  return codeText('work', kind, { name: nameInLabel(label) }) ?? label
+/** What the job does, in the language of the reader; undefined for a kind without words. */
+function wordsOf({ kind, label }: ListedJob): string | undefined {
+  return codeText('work', kind, { name: nameInLabel(label) })
+}
+
+/** As `wordsOf`, or the server's English. */
+function labelOf(job: ListedJob): string {
+  return wordsOf(job) ?? job.label
 }
 
 function tell(job: ListedJob): void {

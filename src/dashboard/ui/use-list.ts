@@ -52,8 +52,10 @@ export function useList<K extends Key, Item extends Row>(key: K, query: object) 
   const rows = useMemo(() => refreshed(loaded, fresh), [loaded, fresh])
   const added = useMemo(() => newer(loaded, fresh), [loaded, fresh])
 
+  const turn = useRef(0)
   const showNews = () => {
     if (fresh === undefined) return
+    turn.current += 1
     queryClient.setQueryData(pagesKey, {
       pages: [{ ...fresh, readAt: news.dataUpdatedAt }],
       pageParams: [undefined],
@@ -72,8 +74,8 @@ export function useList<K extends Key, Item extends Row>(key: K, query: object) 
     if (isSought && canLoad) void pages.fetchNextPage({ cancelRefetch: false })
   }, [isSought, canLoad])
   return {
-    /** Names the filters that the rows were found by. */
-    of: shownText.current,
+    /** Names the filters that the rows were found by, and how often newer rows were shown. */
+    of: `${shownText.current} ${turn.current}`,
     rows,
     added,
     showNews,

@@ -17,7 +17,7 @@ import { tick } from '../../ui/clock.ts'
 import { useKeys } from '../../ui/keys.ts'
 import { lazy } from '../../ui/lazy.tsx'
 import { link } from '../../ui/link.ts'
-import { areStepsOver, skipSteps, wantedSteps } from '../../ui/onboarding.ts'
+import { keepSent, stepsOf, wantedSteps } from '../../ui/onboarding.ts'
 import { Page } from '../../ui/page.tsx'
 import { Loading } from '../../ui/state.tsx'
 import { Suspense } from '../../ui/suspense.tsx'
@@ -39,21 +39,18 @@ export default function Overview() {
   const id = useProjectId() ?? ''
   const [isNew, setNew] = useState<boolean>()
   const isWanted = wantedSteps.value === id
-  const isOver = areStepsOver(id)
-  const isAsked = !isOver && !isWanted
-  const setup = useCall(
-    'GET /projects/{id}/setup-state',
-    { params: { id } },
-    { isEnabled: isAsked },
-  )
-  const hasSent = setup.data?.data.hasSentEmail
+  const known = stepsOf(id)
+  const isEnabled = known !== 'away' && !isWanted
+  const setup = useCall('GET /projects/{id}/setup-state', { params: { id } }, { isEnabled })
+  // An older answer says nothing: the project may have been reset since.
+  const hasSent = setup.isFetching ? undefined : setup.data?.data.hasSentEmail
   useEffect(() => {
-    if (hasSent === undefined) return
+    if (hasSent === undefined || isNew === true) return
     // Decided once: the first mail must not take the page away from under its reader.
-    setNew((before) => before ?? !hasSent)
-    if (hasSent && isNew !== true) skipSteps(id)
+    setNew(!hasSent)
+    keepSent(id, hasSent)
   }, [hasSent])
-  if (isAsked && setup.isPending) {
+  if (isEnabled && known === undefined && isNew === undefined && setup.isFetching) {
     return (
       <Page title={t('nav.overview')}>
         <div class="body">
@@ -62,7 +59,7 @@ export default function Overview() {
       </Page>
     )
   }
-  if (isWanted || (!isOver && (isNew ?? hasSent === false))) {
+  if (isWanted || (known !== 'away' && (isNew ?? hasSent === false))) {
     return (
       <Suspense>
         <Onboarding />
