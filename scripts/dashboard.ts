@@ -2,16 +2,23 @@
  * `npm run dashboard`: bundles `src/dashboard` into a folder of hashed files, from which the server and the
  * executable serve `/app`. A build whose inputs have not changed is kept.
  * `npm run dashboard -- --watch`: builds again after each change.
+ * `npm run dashboard -- --open`: then starts a server to look at, as two accounts (`dashboard/open.ts`).
  */
-import { watch } from 'node:fs'
+import { type FSWatcher, watch } from 'node:fs'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
 import { buildDashboard } from './dashboard/build.ts'
 
 process.chdir(path.join(import.meta.dirname, '..'))
-const { values } = parseArgs({ options: { watch: { type: 'boolean' } } })
+const { values } = parseArgs({ options: { watch: { type: 'boolean' }, open: { type: 'boolean' } } })
 await buildAndTell()
-if (values.watch) watchSources()
+const watcher = values.watch ? watchSources() : undefined
+if (values.open) {
+  // Only then: a start of the server builds too, and needs none of this.
+  const { openDashboard } = await import('./dashboard/open.ts')
+  await openDashboard()
+  watcher?.close()
+}
 
 async function buildAndTell(): Promise<void> {
   const { isNew, sizes } = await buildDashboard()
@@ -26,10 +33,10 @@ async function buildAndTell(): Promise<void> {
 }
 
 /** Saving a file often makes several events, so a build waits until they have ended. */
-function watchSources(): void {
+function watchSources(): FSWatcher {
   let timer: NodeJS.Timeout | undefined
   let building = Promise.resolve()
-  watch(path.join('src', 'dashboard'), { recursive: true }, () => {
+  return watch(path.join('src', 'dashboard'), { recursive: true }, () => {
     clearTimeout(timer)
     timer = setTimeout(() => {
       building = building.then(buildAndTell).catch((error: unknown) => console.error(error))

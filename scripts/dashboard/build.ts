@@ -35,16 +35,17 @@ export async function buildDashboard(): Promise<{ isNew: boolean; sizes: Size[] 
     const first = [...loadedBy(outputs, main), theme, app]
     const sizes = await measure(folder, { outputs, first })
     const frame = await bundleFrame()
-    await writeFile(path.join(folder, 'index.html'), indexPage({ main, theme, app }))
+    const screens = SCREENS.flatMap(({ path: at, parts }) => {
+      return at === undefined ? [] : { path: at, files: filesOf(outputs, parts, first) }
+    })
+    await writeFile(path.join(folder, 'index.html'), indexPage({ main, theme, app, screens }))
     await writeFile(path.join(folder, 'frame.html'), framePage(frame))
     await writeFile(path.join(folder, 'licences.txt'), await collectLicences(metafile))
     await writeTwins(folder, Object.keys(outputs))
     const manifest: DashboardManifest = {
       inputs,
       files: Object.keys(outputs).sort(),
-      screens: SCREENS.flatMap(({ path: at, parts }) => {
-        return at === undefined ? [] : { path: at, files: filesOf(outputs, parts, first) }
-      }),
+      screens,
       frameScript: `sha256-${hash('sha256', frame, 'base64')}`,
     }
     await writeFile(path.join(folder, 'manifest.json'), JSON.stringify(manifest))

@@ -2,13 +2,17 @@
  * The pages of the dashboard. The server puts the path of `base_url` in place of `BASE`, because a proxy may
  * serve the program below a path. The scripts find that path in their own address.
  */
-import { BASE, PRELOADS } from '../../src/http/dashboard/files.ts'
+import { BASE, type DashboardManifest, PRELOADS } from '../../src/http/dashboard/files.ts'
 
-type Index = { main: string; theme: string; app: string }
+type Index = { main: string; theme: string; app: string } & Pick<DashboardManifest, 'screens'>
 
-/** The server puts the scripts of the screen in place of `PRELOADS`. */
-export function indexPage({ main, theme, app }: Index): string {
+/**
+ * The server puts the scripts of the screen in place of `PRELOADS`. Those of all screens are data of the page
+ * (`screen-files.ts` of the dashboard reads them), which no policy forbids because nothing runs it.
+ */
+export function indexPage({ main, theme, app, screens }: Index): string {
   const asset = (name: string) => `${BASE}/app/assets/${name}`
+  const files = Object.fromEntries(screens.map(({ path, files: names }) => [path, names]))
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -24,6 +28,7 @@ ${PRELOADS}<script type="module" src="${asset(main)}"></script>
 </head>
 <body>
 <div id="app"></div>
+<script type="application/json" id="screens">${JSON.stringify(files)}</script>
 <noscript><p>This page needs JavaScript. The API and the command line work without it.</p></noscript>
 </body>
 </html>

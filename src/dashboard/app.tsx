@@ -25,44 +25,35 @@ import { type LazyPart, lazy } from './ui/lazy.tsx'
 import { Leave } from './ui/leave.tsx'
 import { outer } from './ui/link.ts'
 import { Page } from './ui/page.tsx'
+import { askForFiles } from './ui/screen-files.ts'
 import { Shell } from './ui/shell.tsx'
 import { Failed, Loading, WaysOut } from './ui/state.tsx'
 import { Suspense } from './ui/suspense.tsx'
 
-const Overview = lazy(() => import('./screens/overview/overview.tsx'))
-const Emails = lazy(() => import('./screens/emails/emails.tsx'))
-const Email = lazy(() => import('./screens/email/email.tsx'))
-const Activity = lazy(() => import('./screens/activity/activity.tsx'))
-const Account = lazy(() => import('./screens/me/account.tsx'))
-const Login = lazy(() => import('./screens/login/login.tsx'))
-const SignUp = lazy(() => import('./screens/signup/sign-up.tsx'))
-const Forgot = lazy(() => import('./screens/forgot/forgot.tsx'))
-const Unverified = lazy(() => import('./screens/signup/unverified.tsx'))
-const SignInDialog = lazy(() => import('./screens/login/sign-in-dialog.tsx'))
-const SetUp = lazy(() => import('./screens/setup/set-up.tsx'))
-const NewProject = lazy(() => import('./screens/projects/new-project.tsx'))
-
 type Parts = Readonly<Record<string, LazyPart>>
 
+const Unverified = lazy(() => import('./screens/signup/unverified.tsx'))
+const SignInDialog = lazy(() => import('./screens/login/sign-in-dialog.tsx'))
+
 /** Screens without a session, by their addresses below `/app`. */
-const DOORS: Parts = {
-  '/login': Login,
-  '/signup': SignUp,
-  '/forgot': Forgot,
-  '/setup': SetUp,
-}
+const DOORS = parts({
+  '/login': () => import('./screens/login/login.tsx'),
+  '/signup': () => import('./screens/signup/sign-up.tsx'),
+  '/forgot': () => import('./screens/forgot/forgot.tsx'),
+  '/setup': () => import('./screens/setup/set-up.tsx'),
+})
 
-const OWN_SCREENS: Parts = {
-  '/me': Account,
-  '/projects/new': NewProject,
-}
+const OWN_SCREENS = parts({
+  '/me': () => import('./screens/me/account.tsx'),
+  '/projects/new': () => import('./screens/projects/new-project.tsx'),
+})
 
-const PROJECT_SCREENS: Parts = {
-  '/:project': Overview,
-  '/:project/emails': Emails,
-  '/:project/emails/:id': Email,
-  '/:project/activity': Activity,
-}
+const PROJECT_SCREENS = parts({
+  '/:project': () => import('./screens/overview/overview.tsx'),
+  '/:project/emails': () => import('./screens/emails/emails.tsx'),
+  '/:project/emails/:id': () => import('./screens/email/email.tsx'),
+  '/:project/activity': () => import('./screens/activity/activity.tsx'),
+})
 
 const SCREENS = Object.entries({ ...DOORS, ...OWN_SCREENS, ...PROJECT_SCREENS })
 
@@ -128,6 +119,19 @@ function Screens() {
         </Router>
       </Suspense>
     </Shell>
+  )
+}
+
+/** The parts of screens by their addresses. All files of a screen are asked for at once. */
+function parts(loads: Record<string, () => Promise<{ default: ComponentType }>>): Parts {
+  return Object.fromEntries(
+    Object.entries(loads).map(([address, load]) => [
+      address,
+      lazy(() => {
+        askForFiles(address)
+        return load()
+      }),
+    ]),
   )
 }
 

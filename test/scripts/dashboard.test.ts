@@ -54,9 +54,19 @@ describe('the build of the dashboard', () => {
     assert.doesNotMatch(page, /https?:|<style|style=|\son\w+=/)
   })
 
+  it('tells its page the files of each screen, as data that nothing runs', () => {
+    const [, data = ''] =
+      /<script type="application\/json" id="screens">(.*)<\/script>/.exec(
+        read('index.html').toString(),
+      ) ?? []
+    const screens = manifest.screens.map(({ path: at, files }) => [at, files])
+    assert.deepEqual(JSON.parse(data), Object.fromEntries(screens))
+    assert.doesNotMatch(data, /[<&]/)
+  })
+
   it('knows the files of each screen that has an address', () => {
     const source = readFileSync('src/dashboard/app.tsx', 'utf8')
-    const addresses = [...source.matchAll(/^ {2}'(\/.+)': \w+,$/gm)].map(([, at]) => at)
+    const addresses = [...source.matchAll(/^ {2}'(\/.+)': \(\) => import\(/gm)].map(([, at]) => at)
     assert.ok(addresses.length > 8)
     assert.deepEqual(manifest.screens.map(({ path: at }) => at).sort(), addresses.sort())
   })

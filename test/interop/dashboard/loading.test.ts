@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { createUser } from '../../../src/features/tenancy/accounts/users/users.ts'
+import { findManifest } from '../../../src/http/dashboard/files.ts'
 import { addMember } from '../../session.ts'
 import { type Person, settled, useDashboard } from './dashboard.ts'
 
@@ -112,13 +113,15 @@ describe('the part of a screen', has, () => {
     },
   }
   for (const [name, approach] of Object.entries(approaches)) {
-    test(`is loaded when somebody ${name} a link to it`, async () => {
+    test(`is loaded, all files at once, when somebody ${name} a link to it`, async () => {
       const { person } = await prepare()
       await dashboard.visit({ person, path: '/app/me' }, async (page) => {
         await settled(page)
         const files = listenForFiles(page)
         const loaded = page.waitForResponse(/\/assets\/emails-/)
+        const { asked } = await holdFiles(page, '/:project/emails')
         await approach(page)
+        await asked
         await (await loaded).finished()
         const before = files.filter((one) => one === 'emails').length
         assert.equal(before, 1)
@@ -126,6 +129,7 @@ describe('the part of a screen', has, () => {
         await navLink(page, 'Emails').click()
         await page.locator('tbody a').first().waitFor()
         assert.equal(files.filter((one) => one === 'emails').length, 1)
+        assert.equal(files.length, filesOf('/:project/emails').length, `${files}`)
       })
     })
   }
@@ -193,6 +197,23 @@ describe('the part of a screen', has, () => {
     })
   })
 })
+
+const filesOf = (address: string) =>
+  findManifest()?.screens.find(({ path }) => path === address)?.files ?? []
+
+/** From now on no file comes before the page has asked for all files of the screen. Resolves then. */
+async function holdFiles(page: Page, address: string): Promise<{ asked: Promise<void> }> {
+  const missing = new Set(filesOf(address))
+  assert.ok(missing.size > 1)
+  const { promise: asked, resolve } = Promise.withResolvers<void>()
+  await page.route('**/app/assets/*', async (route) => {
+    missing.delete(route.request().url().replace(/.*\//, ''))
+    if (missing.size === 0) resolve()
+    await asked
+    await route.continue()
+  })
+  return { asked }
+}
 
 function navLink(page: Page, name: string) {
   return page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name })

@@ -5,9 +5,11 @@ import { after, before } from 'node:test'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import { PATIENCE_MS } from '../../patience.ts'
 
+/** Without the windows of the full program, which take more time than the pages. */
+const WINDOWLESS = 'chromium-headless-shell'
+
 const names = [
-  // Without the windows of the full program, which take more time than the pages.
-  'chromium-headless-shell',
+  WINDOWLESS,
   'chromium',
   'chromium-browser',
   'google-chrome',
@@ -62,22 +64,25 @@ export async function shareChromium(): Promise<void> {
   after(() => browser.close())
 }
 
-/** The browser of this machine; undefined without one. */
-export function findChromium(): string | undefined {
+/** The browser of this machine; undefined without one. `hasWindows`: one that can show them. */
+export function findChromium({ hasWindows = false } = {}): string | undefined {
   const folders = (process.env.PATH ?? '').split(path.delimiter)
-  return folders.flatMap((folder) => names.map((name) => path.join(folder, name))).find(isProgram)
+  const wanted = names.filter((name) => !hasWindows || name !== WINDOWLESS)
+  return folders.flatMap((folder) => wanted.map((name) => path.join(folder, name))).find(isProgram)
 }
 
-/** A browser without a window; its sandbox cannot be had by root. `options`: of its command line. */
+/** A browser without a window. `options`: of its command line. */
 export function launchChromium(
   executablePath: string,
   options: readonly string[] = [],
 ): Promise<Browser> {
-  return chromium.launch({
-    executablePath,
-    timeout: PATIENCE_MS,
-    args: [...(process.getuid?.() === 0 ? ['--no-sandbox'] : []), ...options],
-  })
+  return chromium.launch(launchOptions(executablePath, options))
+}
+
+/** The sandbox of Chromium cannot be had by root. */
+export function launchOptions(executablePath: string, options: readonly string[] = []) {
+  const args = [...(process.getuid?.() === 0 ? ['--no-sandbox'] : []), ...options]
+  return { executablePath, timeout: PATIENCE_MS, args }
 }
 
 function isProgram(file: string): boolean {
