@@ -57,6 +57,16 @@ describe('the doors', has, () => {
     })
   }
 
+  test('let somebody in whose browser has the cookie of a session that has ended', async () => {
+    const address = await makeUser('returning')
+    const person = { id: '', address, cookie: 'pillarbox_session=ended' }
+    const expected = /status of 401/
+    await dashboard.visit({ person, path: '/app/login', expected }, async (page) => {
+      await signIn(page, address)
+      await page.locator('main.sheet h1').waitFor()
+    })
+  })
+
   test('say why a login with a provider failed, in the language of the reader', async () => {
     const forged = encodeURIComponent('<img src=x onerror=alert(1)>')
     await dashboard.visit({ path: '/app/login?error=expired', language: 'de' }, async (page) => {

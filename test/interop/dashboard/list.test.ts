@@ -108,6 +108,17 @@ describe('a long list', { skip: dashboard.skip }, () => {
     })
   })
 
+  test('follows the clock: what was a time today has its day tomorrow', async () => {
+    await visitList({}, async (page) => {
+      await page.clock.install({ time: new Date('2026-11-20T12:30:00Z') })
+      await page.reload()
+      const when = row(page, 0).locator('time').last()
+      assert.match((await when.textContent()) ?? '', /^12:00/)
+      await page.clock.fastForward('24:00:00')
+      await row(page, 0).getByText(/Nov/).waitFor()
+    })
+  })
+
   test('asks for the next page 1,500 pixels before the end, and not earlier', async () => {
     await visitList({ count: 10_000 }, async (page, { cursors }) => {
       const pages = () => new Set(cursors).size
