@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core'
 /** Runs in the page. The pieces of text that are shown, with the element of each. */
 const SHOWN = `
   const isShown = (one) => one.checkVisibility({ opacityProperty: true, visibilityProperty: true })
-  const isData = (one) => one.closest('code, pre, kbd, time, [lang]:not(html), .mono, .sr') !== null
+  const isData = (one) => one.closest('code, pre, kbd, time, [lang]:not(html), .mono, .sr, .stamp') !== null
   // What only screen readers get.
   const isHidden = (one) =>
     one !== null && (getComputedStyle(one).clipPath !== 'none' || isHidden(one.parentElement))
