@@ -90,10 +90,16 @@ export function useList<K extends Key, Item extends Row>(key: K, query: object) 
     retryNews: () => void news.refetch(),
     retry: () => void (pages.data === undefined ? pages.refetch() : pages.fetchNextPage()),
     loadMore: canLoad ? () => void pages.fetchNextPage({ cancelRefetch: false }) : undefined,
-    total: (fresh ?? first)?.total,
+    /** Known of a list without filters, and of one whose rows are all there. */
+    total: totalOf(fresh ?? first) ?? (pages.hasNextPage === false ? rows.length : undefined),
     /** When the oldest of the rows was read. */
     asOf: oldestRead(pages.data?.pages ?? [], { rows: fresh?.data ?? [], at: news.dataUpdatedAt }),
   }
+}
+
+/** A total that was not asked for is 0 where there are further pages. */
+function totalOf<Item>(page: RowPage<Item> | undefined): number | undefined {
+  return page?.hasMore === true && page.total === 0 ? undefined : page?.total
 }
 
 /** The loaded rows in their places, each as it is now. */

@@ -133,6 +133,8 @@ async function makeWaiting(program: Program) {
     const { email } = await program.untilState(mail.id, 'held', 'delivered')
     return email.state === 'held' ? mail : undefined
   })
+  // The receiver's limit lets the second email come to it some seconds after the first.
+  await program.untilState(slowed.id, 'deferred')
   return { deferred, cancelled, slowed, held }
 }
 

@@ -29,7 +29,10 @@ export default function Emails() {
   const search = url.slice(path.length)
   const filter = useMemo(() => readState(EMAIL_FIELDS, search), [search])
   const query = useMemo(() => emailQuery(filter, new Date(), place().timeZone), [filter])
-  const list = useList<'GET /emails', EmailRow>('GET /emails', query)
+  const isAll = isUnfiltered<typeof EMAIL_FIELDS>(filter)
+  // The number of all emails is kept; that of a rare search would be found by a look at each of them.
+  const asked = useMemo(() => (isAll ? query : { ...query, total: false }), [query, isAll])
+  const list = useList<'GET /emails', EmailRow>('GET /emails', asked)
   const { rows } = list
   // A search and a campaign have an order of their own.
   const isByTime = filter.q === '' && filter.campaign === ''
@@ -66,7 +69,7 @@ export default function Emails() {
         list={list}
         label={t('emails.table')}
         view={view}
-        isUnfiltered={isUnfiltered<typeof EMAIL_FIELDS>(filter)}
+        isUnfiltered={isAll}
         filterText={t('emails.filtered')}
         onClear={() => change(NO_FILTER)}
         empty={
