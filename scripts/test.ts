@@ -73,6 +73,9 @@ const SHARE_CHROMIUM = [
   'await shareChromium()',
 ]
 
+/** Of the interop tests. */
+const LANES = ['browser', 'other', 'quiet'] as const
+
 /** Kept between runs: compiled TypeScript and the state of tsc. */
 const cache = path.join('node_modules', '.cache', 'pillarbox-tests')
 
@@ -107,7 +110,6 @@ async function runAll(argv: string[]): Promise<boolean> {
   return !results.includes(false)
 }
 
-const LANES = ['browser', 'other', 'quiet'] as const
 type Lane = (typeof LANES)[number]
 
 /** `lanes`: the names of those to run; none for all. */
